@@ -1,0 +1,7 @@
+//! The `weft` command.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}
