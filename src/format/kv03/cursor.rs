@@ -375,7 +375,7 @@ impl<'a> Cursor<'a> {
     fn check_zeros(&self) -> Result<(), FormatError> {
         let body = self.file.body();
         let payload_bits = self.file.directory.payload_bits;
-        if payload_bits % 8 != 0 {
+        if !payload_bits.is_multiple_of(8) {
             let last = self.file.section(0)[(payload_bits / 8) as usize];
             if last << (payload_bits % 8) != 0 {
                 return self.fail(payload_bits, "bits after the payload's end are not zero");
@@ -459,4 +459,4 @@ pub(super) fn value_bytes<'b>(payload: &[u8], record: &Record, into: &'b mut Vec
     Some(into)
 }
 
-const _: () = assert!(HEADER_BYTES % 8 == 0 && PAYLOAD_OFFSET % 8 == 0);
+const _: () = assert!(HEADER_BYTES.is_multiple_of(8) && PAYLOAD_OFFSET.is_multiple_of(8));

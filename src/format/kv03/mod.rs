@@ -228,7 +228,7 @@ fn check_bit_extents(directory: &Directory, dictionary_bits: u64, seed_bits: u64
 fn check_offset_shape(directory: &Directory) -> Result<(), FormatError> {
     for (section, multiple) in [(1, 8), (2, 8), (3, 16), (4, 8)] {
         let bytes = directory.sections[section].bytes;
-        if bytes % multiple != 0 {
+        if !bytes.is_multiple_of(multiple) {
             let name = SECTION_NAMES[section];
             return corrupt(
                 72 + 16 * section as u64,
@@ -264,7 +264,7 @@ fn check_counts(
 ) -> Result<(), FormatError> {
     let (records, payload) = (header.records, directory.payload_bits);
     let dictionary_offsets = directory.sections[6].bytes;
-    if dictionary_offsets == 0 || dictionary_offsets % 8 != 0 {
+    if dictionary_offsets == 0 || !dictionary_offsets.is_multiple_of(8) {
         return corrupt(64 + 16 * 6 + 8, format!("dictionary offsets of {dictionary_offsets} bytes"));
     }
     let codes = dictionary_offsets / 8 - 1;
