@@ -1,3 +1,4 @@
 //! weft: a dataflow graph executor for GPU compute passes, and a merge for Everett key-value files.
 
+pub mod fixture;
 pub mod rows;

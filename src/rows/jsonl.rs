@@ -73,7 +73,7 @@ fn decode_hex(field: &str, digits: &str, out: &mut Vec<u8>) -> Result<(), LineEr
     if let Some(wrong) = digits.chars().find(|digit| !digit.is_ascii_hexdigit()) {
         return fail(&format!("\"{field}\" holds {wrong:?}, which is not a hexadecimal digit"));
     }
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return fail(&format!(
             "\"{field}\" holds an odd number of digits; two hexadecimal digits make a byte"
         ));
