@@ -1,4 +1,5 @@
 //! weft: a dataflow graph executor for GPU compute passes, and a merge for Everett key-value files.
 
 pub mod fixture;
+pub mod output;
 pub mod rows;
