@@ -5,3 +5,4 @@ pub mod format;
 pub mod merge;
 pub mod output;
 pub mod rows;
+pub mod reference;
