@@ -13,3 +13,4 @@ pub mod expr;
 pub mod model;
 pub mod pass;
 pub mod source;
+pub mod yaml;
