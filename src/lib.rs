@@ -6,3 +6,4 @@ pub mod merge;
 pub mod output;
 pub mod rows;
 pub mod reference;
+pub mod graph;
