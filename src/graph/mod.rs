@@ -7,5 +7,9 @@
 //!
 //! Nothing here knows about devices, memory plans or Everett files.
 
+pub mod diagnostic;
 pub mod document;
+pub mod expr;
 pub mod model;
+pub mod pass;
+pub mod source;
