@@ -11,5 +11,7 @@ pub mod diagnostic;
 pub mod document;
 pub mod expr;
 pub mod model;
+pub mod overlay;
 pub mod pass;
 pub mod source;
+mod wgsl;

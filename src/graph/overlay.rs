@@ -16,7 +16,7 @@ const CHAIN_FILES_MAX: usize = 64;
 /// Finds graph files by the name that a file gives them. What cannot be found or read is reported by the loader.
 pub trait LoadGraph {
     /// The graph or overlay `name`, as seen from the file that says it.
-    fn load(&mut self, name: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Arc<GraphFile>>;
+    fn graph(&mut self, name: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Arc<GraphFile>>;
 }
 
 /// A graph with everything it extends, and what got lost on the way.
@@ -64,7 +64,7 @@ fn base(
     diagnostics: &mut Diagnostics,
     chain: &mut Vec<Spanned<String>>,
 ) -> Composed {
-    let Some(extended) = loader.load(name, diagnostics) else { return nothing(name) };
+    let Some(extended) = loader.graph(name, diagnostics) else { return nothing(name) };
     if extended.overlay {
         diagnostics.push(
             Diagnostic::at(name.span, format!("`{}` is an overlay, not a graph", name.value))
@@ -99,7 +99,7 @@ fn overlay(
     loader: &mut dyn LoadGraph,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<GraphFile>> {
-    let overlay = loader.load(name, diagnostics)?;
+    let overlay = loader.graph(name, diagnostics)?;
     if !overlay.overlay {
         diagnostics.push(
             Diagnostic::at(name.span, format!("`{}` is a graph, not an overlay", name.value))
