@@ -13,6 +13,8 @@ pub mod document;
 pub mod expr;
 pub mod grammar;
 pub mod model;
+pub mod overlay;
 pub mod pass;
 pub mod source;
 pub mod yaml;
+mod wgsl;
