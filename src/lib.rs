@@ -1,5 +1,7 @@
 //! weft: a dataflow graph executor for GPU compute passes, and a merge for Everett key-value files.
 
 pub mod fixture;
+pub mod format;
+pub mod merge;
 pub mod output;
 pub mod rows;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use weft::rows::Writer;
 
-use super::files::{self, RowFormatArg};
 use super::Failure;
+use super::files::{self, RowFormatArg};
 
 /// Write a KV03 file's rows as text to standard output, as import reads them
 #[derive(clap::Args)]

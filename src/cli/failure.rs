@@ -64,7 +64,9 @@ impl Failure {
     pub fn map(path: &Path, error: MapError) -> Failure {
         match error {
             MapError::Io(error) => Failure::read(path, &error),
-            MapError::NotRegular(_) => Failure::Input(format!("{}: {error}; give a KV03 file", path.display())),
+            MapError::NotRegular(_) => {
+                Failure::Input(format!("{}: {error}; give a KV03 file", path.display()))
+            }
         }
     }
 

@@ -45,7 +45,8 @@ impl OutputArgs {
     /// Creates the output, made from the open files `inputs`.
     pub fn create<'a>(&self, inputs: impl IntoIterator<Item = &'a File>) -> Result<OutputFile, Failure> {
         if self.output.as_os_str() == "-" {
-            let problem = "an output is a file that appears whole or not at all, which standard output cannot be";
+            let problem =
+                "an output is a file that appears whole or not at all, which standard output cannot be";
             return Err(Failure::Usage(format!("{problem}; give a path (./- for a file of that name)")));
         }
         self.how.create(&self.output, inputs)

@@ -57,7 +57,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut table = text::Columns::default();
     for (path, summary) in paths.iter().zip(summaries) {
         let (records, bytes) = (summary.records, summary.file_bytes);
-        table.row([path.display().to_string(), text::counted(records, "record"), text::counted(bytes, "byte")]);
+        table.row([
+            path.display().to_string(),
+            text::counted(records, "record"),
+            text::counted(bytes, "byte"),
+        ]);
     }
     text::print(&format!("{}written in {}\n", table.lines(), text::duration(started.elapsed())))
 }
@@ -65,7 +69,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn find(args: &Args) -> Result<Fixture, Failure> {
     if let Some(name) = &args.name {
         return Fixture::by_name(name).ok_or_else(|| {
-            let known = "complete-0 to complete-6, cutover-0 to cutover-49, and adversarial merges such as lcp-bit-3";
+            let known =
+                "complete-0 to complete-6, cutover-0 to cutover-49, and adversarial merges such as lcp-bit-3";
             Failure::Usage(format!("no fixture is named {name:?}; there are {known}"))
         });
     }
@@ -85,9 +90,11 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
     match fs::create_dir(folder) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        Err(source) => {
-            Err(Failure::output(OutputError::System { path: folder.to_owned(), action: "make this folder", source }))
-        }
+        Err(source) => Err(Failure::output(OutputError::System {
+            path: folder.to_owned(),
+            action: "make this folder",
+            source,
+        })),
     }
 }
 

@@ -118,7 +118,8 @@ fn read(source: Source, format: RowFormat) -> Result<Table, RowsError> {
     };
     let mut bytes = BufReader::with_capacity(1 << 16, bytes);
     if bytes.fill_buf()?.starts_with(b"EVRT.") {
-        let problem = "the start of an Everett file, not of rows; weft dump turns such files into rows".to_owned();
+        let problem =
+            "the start of an Everett file, not of rows; weft dump turns such files into rows".to_owned();
         return Err(RowsError::Malformed { line: 1, column: 1, problem });
     }
     Table::read(&mut Reader::new(bytes, format))

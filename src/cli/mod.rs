@@ -38,7 +38,11 @@ enum Command {
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let command = Cli::parse().command;
+    if let Err(error) = weft::output::remove_temporaries_on_signals() {
+        return Failure::System(format!("cannot handle signals: {error}")).report();
+    }
+    let outcome = match command {
         Command::Merge(args) => merge::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Dump(args) => dump::run(&args),

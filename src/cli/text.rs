@@ -64,8 +64,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a value as indented JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let mut text =
-        serde_json::to_string_pretty(value).map_err(|error| Failure::System(format!("cannot write JSON: {error}")))?;
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::System(format!("cannot write JSON: {error}")))?;
     text.push('\n');
     print(&text)
 }
