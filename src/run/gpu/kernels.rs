@@ -1,0 +1,158 @@
+//! Pipelines: made in parallel, kept by what they are made of.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use wgpu::ErrorFilter;
+
+use crate::graph::model::Node;
+use crate::graph::pass::{DeviceKernel, Slot};
+
+use super::super::error::RunError;
+use super::super::program::Program;
+use super::device::{Gpu, block_on, run_error};
+
+/// A pipeline with what is needed to bind it.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) layout: wgpu::BindGroupLayout,
+    /// Where each port is bound, in the order of the pass's ports.
+    pub(super) slots: Vec<Slot>,
+}
+
+/// All pipelines made so far.
+#[derive(Debug, Default)]
+pub(super) struct Kernels {
+    made: HashMap<Key, Arc<Kernel>>,
+}
+
+/// What decides a pipeline.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    pass: String,
+    source: u64,
+    overrides: Vec<(String, u32)>,
+}
+
+impl Key {
+    fn of(node: &Node, kernel: &DeviceKernel) -> Key {
+        let mut hasher = DefaultHasher::new();
+        kernel.shader.source.text().hash(&mut hasher);
+        kernel.shader.entry.hash(&mut hasher);
+        let overrides = node.overrides.clone();
+        Key { pass: node.pass.name().to_owned(), source: hasher.finish(), overrides }
+    }
+}
+
+impl Kernels {
+    /// The kernels of a program's nodes, made where they are missing; none for host nodes.
+    pub(super) fn of_program(
+        &mut self,
+        gpu: &Gpu,
+        program: &Program,
+    ) -> Result<Vec<Option<Arc<Kernel>>>, RunError> {
+        let keys: Vec<Option<Key>> = program
+            .graph
+            .nodes
+            .iter()
+            .map(|node| node.pass.kernel.as_ref().map(|kernel| Key::of(node, kernel)))
+            .collect();
+        let mut missing: Vec<(&Node, &DeviceKernel, &Key)> = Vec::new();
+        for (node, key) in program.graph.nodes.iter().zip(&keys) {
+            let (Some(kernel), Some(key)) = (&node.pass.kernel, key) else { continue };
+            if !self.made.contains_key(key) && missing.iter().all(|(_, _, known)| *known != key) {
+                check_limits(gpu, program, node, kernel)?;
+                missing.push((node, kernel, key));
+            }
+        }
+        for (key, kernel) in make_all(gpu, &missing)? {
+            self.made.insert(key, Arc::new(kernel));
+        }
+        let kernel_of = |key: &Option<Key>| key.as_ref().map(|key| Arc::clone(&self.made[key]));
+        Ok(keys.iter().map(kernel_of).collect())
+    }
+}
+
+/// Refuses a pass that needs more than the device has, before anything is submitted.
+fn check_limits(gpu: &Gpu, program: &Program, node: &Node, kernel: &DeviceKernel) -> Result<(), RunError> {
+    let pass = node.pass.name();
+    let limit = |limit: &'static str, needed: u64, allowed: u64| {
+        if needed <= allowed {
+            return Ok(());
+        }
+        Err(RunError::Limit { pass: pass.to_owned(), limit, needed, allowed })
+    };
+    let limits = &gpu.limits;
+    limit(
+        "storage buffers",
+        kernel.slots.len() as u64,
+        u64::from(limits.max_storage_buffers_per_shader_stage),
+    )?;
+    let immediates = 4 * node.pass.file.params.len() as u64;
+    limit("bytes of immediates", immediates, u64::from(limits.max_immediate_size))?;
+    let invocations = program.group_size(node);
+    limit("invocations in a workgroup", invocations, u64::from(limits.max_compute_invocations_per_workgroup))?;
+    limit("of the feature \"subgroups\"", u64::from(kernel.shader.needs_subgroups), u64::from(gpu.has_subgroups()))
+}
+
+/// Makes pipelines on several threads, since most of the time goes into the driver's compiler.
+fn make_all(gpu: &Gpu, missing: &[(&Node, &DeviceKernel, &Key)]) -> Result<Vec<(Key, Kernel)>, RunError> {
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(missing.len());
+    let next = Mutex::new(missing.iter());
+    let take = || next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next().copied();
+    let work = || {
+        let mut made = Vec::new();
+        while let Some((node, kernel, key)) = take() {
+            made.push((key.clone(), make(gpu, node, kernel)?));
+        }
+        Ok(made)
+    };
+    if threads <= 1 {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut made = Vec::new();
+        for worker in workers {
+            made.extend(worker.join().expect("making a pipeline does not panic")?);
+        }
+        Ok(made)
+    })
+}
+
+fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel) -> Result<Kernel, RunError> {
+    let pass = node.pass.name();
+    let scope = gpu.device.push_error_scope(ErrorFilter::Validation);
+    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(pass),
+        source: wgpu::ShaderSource::Naga(Cow::Owned(kernel.shader.module.clone())),
+    });
+    // An override that the entry point does not reach is not in the module any more.
+    let in_module = |name: &str| kernel.shader.overrides().iter().any(|known| known.name == name);
+    let constants: Vec<(&str, f64)> = node
+        .overrides
+        .iter()
+        .filter(|(name, _)| in_module(name))
+        .map(|(name, value)| (name.as_str(), f64::from(*value)))
+        .collect();
+    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(pass),
+        layout: None,
+        module: &module,
+        entry_point: Some(&kernel.shader.entry),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &constants,
+            // Kernels write workgroup memory before they read it.
+            zero_initialize_workgroup_memory: false,
+        },
+        cache: None,
+    });
+    if let Some(error) = block_on(scope.pop()) {
+        return Err(run_error(error, Some(node.name.clone())));
+    }
+    let layout = pipeline.get_bind_group_layout(0);
+    Ok(Kernel { pipeline, layout, slots: kernel.slots.clone() })
+}

@@ -1,0 +1,391 @@
+//! The GPU backend: wgpu, on any adapter with compute.
+//!
+//! [`device`] finds and opens an adapter, [`kernels`] makes pipelines and keeps them, [`memory`] makes arenas and moves
+//! bytes in and out; this file encodes. One submission a segment: dispatches collect in one compute pass, and a read ends
+//! it. When nodes are timed each has a compute pass of its own, with a timestamp on either side.
+
+mod device;
+mod kernels;
+mod memory;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wgpu::{CommandEncoder, ComputePass, ErrorFilter, ErrorScopeGuard};
+
+use crate::graph::model::NodeId;
+
+use super::backend::{Backend, Dispatch, Readback, Region};
+use super::error::RunError;
+use super::program::Program;
+use super::times::{NodeTime, SegmentTime, Times};
+
+pub use device::{AdapterReport, Gpu, adapters};
+
+use kernels::{Kernel, Kernels};
+use memory::Memory;
+
+/// Queries of one query set, which is what wgpu allows.
+const QUERIES_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES;
+
+/// Runs nodes on a GPU. Keeps pipelines, arenas and bindings for the next run.
+#[derive(Debug)]
+pub struct GpuBackend {
+    gpu: Arc<Gpu>,
+    kernels: Kernels,
+    memory: Memory,
+    /// Kernels and bind groups of the program that was prepared last.
+    prepared: Option<Prepared>,
+    recording: Option<Recording>,
+    clock: Option<Clock>,
+    timed: bool,
+    alone: bool,
+    times: Times,
+}
+
+/// What a program needs at every run.
+#[derive(Debug)]
+struct Prepared {
+    program: u64,
+    /// By node; none for host nodes.
+    kernels: Vec<Option<Arc<Kernel>>>,
+    /// By node: the regions that were bound last, and the bind group.
+    bound: Vec<Option<(Vec<Region>, wgpu::BindGroup)>>,
+}
+
+/// Commands that are not yet submitted.
+struct Recording {
+    encoder: CommandEncoder,
+    /// Open across nodes, unless each is timed.
+    pass: Option<ComputePass<'static>>,
+    scopes: [ErrorScopeGuard; 3],
+    begin: Instant,
+    /// Nodes with timestamps in the clock's queries, in order.
+    stamped: Vec<NodeId>,
+    /// The last node, for the error of a submission of one.
+    node: Option<NodeId>,
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recording").field("stamped", &self.stamped).finish_non_exhaustive()
+    }
+}
+
+/// Timestamps of the nodes of one submission.
+#[derive(Debug)]
+struct Clock {
+    queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+}
+
+impl GpuBackend {
+    /// A backend on an open device.
+    pub fn new(gpu: Arc<Gpu>) -> GpuBackend {
+        GpuBackend {
+            kernels: Kernels::default(),
+            memory: Memory::default(),
+            prepared: None,
+            recording: None,
+            clock: None,
+            timed: false,
+            alone: false,
+            times: Times::default(),
+            gpu,
+        }
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// Gives device memory back that only speeds up the next run.
+    pub fn trim(&mut self) {
+        self.memory.trim();
+        self.prepared = None;
+    }
+
+    fn record(&mut self) -> &mut Recording {
+        let device = &self.gpu.device;
+        self.recording.get_or_insert_with(|| Recording {
+            scopes: [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
+                .map(|filter| device.push_error_scope(filter)),
+            encoder: device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("weft.segment") }),
+            pass: None,
+            begin: Instant::now(),
+            stamped: Vec::new(),
+            node: None,
+        })
+    }
+
+    /// Submits what is recorded; errors of recording and submitting come out here. Gives what was recorded with timestamps.
+    fn submit(
+        &mut self,
+        program: &Program,
+        copies: impl FnOnce(&mut CommandEncoder),
+    ) -> Result<Vec<NodeId>, RunError> {
+        self.record();
+        let Some(mut recording) = self.recording.take() else { return Ok(Vec::new()) };
+        recording.pass = None;
+        if let (Some(clock), false) = (&self.clock, recording.stamped.is_empty()) {
+            let queries = 0..2 * recording.stamped.len() as u32;
+            recording.encoder.resolve_query_set(&clock.queries, queries, &clock.resolved, 0);
+        }
+        copies(&mut recording.encoder);
+        let commands = recording.encoder.finish();
+        let encode_seconds = recording.begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        self.gpu.queue.submit([commands]);
+        let submit_seconds = begin.elapsed().as_secs_f64();
+        self.times.segments.push(SegmentTime { encode_seconds, submit_seconds, wait_seconds: 0.0 });
+        let node = recording.node.filter(|_| self.alone).map(|node| program.node(node).name.clone());
+        for scope in recording.scopes.into_iter().rev() {
+            if let Some(error) = device::block_on(scope.pop()) {
+                return Err(device::run_error(error, node));
+            }
+        }
+        Ok(recording.stamped)
+    }
+
+    fn bind_group(&mut self, program: &Program, dispatch: &Dispatch<'_>) -> Result<(), RunError> {
+        let prepared = self.prepared.as_mut().expect("a program was prepared");
+        let index = dispatch.node.0 as usize;
+        let kernel = prepared.kernels[index].as_ref().expect("only device nodes are dispatched");
+        let mut regions = Vec::with_capacity(dispatch.ports.len());
+        for (port, slot) in dispatch.ports.iter().zip(&kernel.slots) {
+            // What a kernel takes at a time may be larger than an element; the plan rounds memory up far enough.
+            let stride = u64::from(slot.stride_bytes).max(4);
+            let size_bytes = port.region.size_bytes.max(1).next_multiple_of(stride);
+            regions.push(Region { size_bytes, ..port.region });
+        }
+        if let Some((bound, _)) = &prepared.bound[index]
+            && *bound == regions
+        {
+            return Ok(());
+        }
+        let allowed = self.gpu.limits.max_storage_buffer_binding_size;
+        for (port, region) in dispatch.ports.iter().zip(&regions) {
+            if region.size_bytes > allowed {
+                let node = program.node(dispatch.node);
+                return Err(RunError::Limit {
+                    pass: format!("{}`, port `{}", node.pass.name(), node.pass.file.ports[port.port].0.value),
+                    limit: "bytes in one binding",
+                    needed: region.size_bytes,
+                    allowed,
+                });
+            }
+        }
+        let entries: Vec<wgpu::BindGroupEntry<'_>> = regions
+            .iter()
+            .zip(&kernel.slots)
+            .map(|(region, slot)| wgpu::BindGroupEntry {
+                binding: slot.binding,
+                resource: self.memory.binding(*region),
+            })
+            .collect();
+        let group = self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(&program.node(dispatch.node).name),
+            layout: &kernel.layout,
+            entries: &entries,
+        });
+        prepared.bound[index] = Some((regions, group));
+        Ok(())
+    }
+
+    /// The clock with room for as many nodes as a submission can have.
+    fn clock_for(&mut self, nodes: usize) {
+        if self.clock.is_some() {
+            return;
+        }
+        let count = (2 * nodes as u32).clamp(2, QUERIES_MAX);
+        let queries = self.gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: Some("weft.clock"),
+            ty: wgpu::QueryType::Timestamp,
+            count,
+        });
+        let resolved = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("weft.clock"),
+            size: 8 * u64::from(count),
+            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        self.clock = Some(Clock { queries, resolved });
+    }
+
+    /// Turns pairs of timestamps into times of nodes.
+    fn take_stamps(&mut self, stamped: &[NodeId], stamps: &[u8]) {
+        let period = f64::from(self.gpu.queue.get_timestamp_period()) * 1e-9;
+        let ticks = |at: usize| stamps[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+        for (index, &node) in stamped.iter().enumerate() {
+            let (from, to) = (ticks(16 * index), ticks(16 * index + 8));
+            // Signed, so that a clock that runs backwards shows.
+            let seconds = to.wrapping_sub(from) as i64 as f64 * period;
+            self.times.nodes.push(NodeTime { node, seconds, host_clock: false });
+        }
+    }
+}
+
+impl Backend for GpuBackend {
+    fn name(&self) -> String {
+        self.gpu.name()
+    }
+
+    fn prepare(&mut self, program: &Program) -> Result<(), RunError> {
+        // What an earlier run, stopped by an error, left behind.
+        self.recording = None;
+        self.times = Times::default();
+        if self.timed {
+            match self.gpu.has_timestamps() {
+                true => self.clock_for(program.graph.nodes.len()),
+                false => self.times.untimed = Some("the device has no timestamps".to_owned()),
+            }
+        }
+        let moved = self.memory.prepare(&self.gpu, program)?;
+        if !moved && self.prepared.as_ref().is_some_and(|prepared| prepared.program == program.id()) {
+            return Ok(());
+        }
+        let kernels = self.kernels.of_program(&self.gpu, program)?;
+        let bound = kernels.iter().map(|_| None).collect();
+        self.prepared = Some(Prepared { program: program.id(), kernels, bound });
+        Ok(())
+    }
+
+    fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError> {
+        self.memory.write(&self.gpu, region, bytes)
+    }
+
+    fn fill(&mut self, region: Region, word: u32) -> Result<(), RunError> {
+        // Only used where each node is submitted by itself, so that nothing is pending that should run before.
+        self.memory.fill(&self.gpu, region, word)
+    }
+
+    fn dispatch(&mut self, program: &Program, dispatch: &Dispatch<'_>) -> Result<(), RunError> {
+        self.bind_group(program, dispatch)?;
+        let timed = self.timed && self.clock.is_some();
+        let width = u64::from(self.gpu.limits.max_compute_workgroups_per_dimension);
+        let node = program.node(dispatch.node);
+        self.record();
+        let prepared = self.prepared.as_ref().expect("a program was prepared");
+        let index = dispatch.node.0 as usize;
+        let kernel = prepared.kernels[index].as_ref().expect("only device nodes are dispatched");
+        let (_, group) = prepared.bound[index].as_ref().expect("it was just bound");
+        let recording = self.recording.as_mut().expect("just begun");
+        recording.node = Some(dispatch.node);
+        if timed || recording.pass.is_none() {
+            let stamp = 2 * recording.stamped.len() as u32;
+            let timestamp_writes = self.clock.as_ref().filter(|_| timed && stamp + 2 <= QUERIES_MAX).map(|clock| {
+                recording.stamped.push(dispatch.node);
+                wgpu::ComputePassTimestampWrites {
+                    query_set: &clock.queries,
+                    beginning_of_pass_write_index: Some(stamp),
+                    end_of_pass_write_index: Some(stamp + 1),
+                }
+            });
+            let label = Some(node.name.as_str()).filter(|_| timed || self.alone).or(Some("weft.nodes"));
+            let descriptor = wgpu::ComputePassDescriptor { label, timestamp_writes };
+            recording.pass = None;
+            recording.pass = Some(recording.encoder.begin_compute_pass(&descriptor).forget_lifetime());
+        }
+        let pass = recording.pass.as_mut().expect("just begun");
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(0, group, &[]);
+        for step in dispatch.steps.iter().filter(|step| step.groups > 0) {
+            let rows = step.groups.div_ceil(width);
+            if rows > width {
+                return Err(RunError::Limit {
+                    pass: node.pass.name().to_owned(),
+                    limit: "workgroups",
+                    needed: step.groups,
+                    allowed: width * width,
+                });
+            }
+            if !step.params.is_empty() {
+                let bytes: Vec<u8> = step.params.iter().flat_map(|param| param.to_le_bytes()).collect();
+                pass.set_immediates(0, &bytes);
+            }
+            pass.dispatch_workgroups(step.groups.div_ceil(rows) as u32, rows as u32, 1);
+        }
+        if timed {
+            recording.pass = None;
+        }
+        if self.alone {
+            let stamped = self.submit(program, |_| {})?;
+            self.wait(program, dispatch.node)?;
+            if !stamped.is_empty() {
+                self.read_stamps(&stamped)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, program: &Program, regions: &[Region]) -> Result<Readback, RunError> {
+        let stamp_bytes = self.recording.as_ref().map_or(0, |recording| 16 * recording.stamped.len() as u64);
+        let mut ranges = Vec::with_capacity(regions.len());
+        let mut end = 0;
+        for region in regions {
+            ranges.push(end..end + region.size_bytes as usize);
+            end = (end + region.size_bytes as usize).next_multiple_of(8);
+        }
+        let total = end as u64 + stamp_bytes;
+        let staging = self.memory.staging(&self.gpu, total.max(8))?;
+        let sources: Vec<wgpu::Buffer> =
+            regions.iter().map(|region| self.memory.arena(region.arena).clone()).collect();
+        let resolved = self.clock.as_ref().map(|clock| clock.resolved.clone());
+        let stamped = self.submit(program, |encoder| {
+            for ((region, range), source) in regions.iter().zip(&ranges).zip(&sources) {
+                let bytes = region.size_bytes.next_multiple_of(4);
+                if bytes > 0 {
+                    let (from, to) = (region.offset_bytes, range.start as u64);
+                    encoder.copy_buffer_to_buffer(source, from, &staging, to, Some(bytes));
+                }
+            }
+            if let (Some(resolved), 1..) = (&resolved, stamp_bytes) {
+                encoder.copy_buffer_to_buffer(resolved, 0, &staging, end as u64, Some(stamp_bytes));
+            }
+        })?;
+        let begin = Instant::now();
+        let mapped = memory::Mapped::wait(&self.gpu, staging, total.max(8), self.memory.returned())?;
+        if let Some(segment) = self.times.segments.last_mut() {
+            segment.wait_seconds = begin.elapsed().as_secs_f64();
+        }
+        self.take_stamps(&stamped, &mapped[end..]);
+        Ok(Readback { bytes: Box::new(mapped), ranges })
+    }
+
+    fn observe(&mut self, timed: bool, alone: bool) {
+        (self.timed, self.alone) = (timed, alone);
+    }
+
+    fn times(&mut self) -> Times {
+        std::mem::take(&mut self.times)
+    }
+}
+
+impl GpuBackend {
+    /// Waits for a node that was submitted by itself.
+    fn wait(&mut self, program: &Program, node: NodeId) -> Result<(), RunError> {
+        let begin = Instant::now();
+        self.gpu.wait().map_err(|error| match error {
+            RunError::Lost { text, .. } => RunError::Lost { node: Some(program.node(node).name.clone()), text },
+            other => other,
+        })?;
+        if let Some(segment) = self.times.segments.last_mut() {
+            segment.wait_seconds = begin.elapsed().as_secs_f64();
+        }
+        Ok(())
+    }
+
+    /// Fetches timestamps of a submission that read nothing else.
+    fn read_stamps(&mut self, stamped: &[NodeId]) -> Result<(), RunError> {
+        let Some(clock) = &self.clock else { return Ok(()) };
+        let bytes = 16 * stamped.len() as u64;
+        let staging = self.memory.staging(&self.gpu, bytes)?;
+        let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+        encoder.copy_buffer_to_buffer(&clock.resolved, 0, &staging, 0, Some(bytes));
+        self.gpu.queue.submit([encoder.finish()]);
+        let mapped = memory::Mapped::wait(&self.gpu, staging, bytes, self.memory.returned())?;
+        self.take_stamps(stamped, &mapped);
+        Ok(())
+    }
+}
