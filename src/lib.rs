@@ -5,4 +5,5 @@ pub mod format;
 pub mod graph;
 pub mod merge;
 pub mod output;
+pub mod reference;
 pub mod rows;
