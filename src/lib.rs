@@ -2,8 +2,8 @@
 
 pub mod fixture;
 pub mod format;
+pub mod graph;
 pub mod merge;
 pub mod output;
-pub mod rows;
 pub mod reference;
-pub mod graph;
+pub mod rows;
