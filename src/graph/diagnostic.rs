@@ -150,6 +150,13 @@ impl Diagnostics {
         self.found.push(diagnostic);
     }
 
+    /// Adds one and gives it back to be completed.
+    pub fn push_mut(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
+        let index = self.found.len();
+        self.found.push(diagnostic);
+        &mut self.found[index]
+    }
+
     /// Adds all of another list.
     pub fn append(&mut self, other: Diagnostics) {
         self.found.extend(other.found);
