@@ -7,5 +7,11 @@
 //!
 //! Nothing here knows about devices, memory plans or Everett files.
 
+pub mod diagnostic;
 pub mod document;
+pub mod expr;
 pub mod model;
+pub mod overlay;
+pub mod pass;
+pub mod source;
+mod wgsl;
