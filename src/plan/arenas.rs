@@ -55,6 +55,15 @@ pub struct Colouring<'a> {
     pub floor: u64,
 }
 
+/// A colouring.
+#[derive(Clone, Debug)]
+pub struct Coloured {
+    /// The arena of each item.
+    pub arena_of: Vec<usize>,
+    /// The sum of the largest loads of all arenas.
+    pub height_bytes: u64,
+}
+
 /// Arenas that the search may open beyond those it starts with.
 const SPARE_ARENAS: usize = 2;
 /// How many rounds back the search compares with.
@@ -70,8 +79,8 @@ struct State {
 }
 
 impl Colouring<'_> {
-    /// Colours the items; arenas are numbered without gaps. At most `rounds` rounds of search from each start.
-    pub fn solve(&self, rounds: u32, seed: u64) -> Vec<usize> {
+    /// Colours the items with at most `rounds` rounds of search; arenas are numbered without gaps.
+    pub fn solve(&self, rounds: u32, seed: u64) -> Coloured {
         let starts: [fn(&Item) -> u128; 3] = [
             |item| u128::from(item.size),
             |item| u128::from(item.size) * (item.last - item.first + 1) as u128,
@@ -84,13 +93,13 @@ impl Colouring<'_> {
             if best.cost() <= self.floor {
                 break;
             }
-            let found = self.improve(state, rounds, seed.wrapping_add(index as u64));
+            let found = self.improve(state, rounds / 3, seed.wrapping_add(index as u64));
             if found.cost() < best.cost() {
                 best = found;
             }
         }
         self.merge(&mut best);
-        best.numbered()
+        Coloured { arena_of: best.numbered(), height_bytes: best.cost() }
     }
 
     /// Puts each item, largest weight first, where the sum of heights grows least.

@@ -1,6 +1,6 @@
 //! From a [`Problem`] to an [`Arrangement`]: order, then arenas, then offsets.
 
-use super::arenas::{Colouring, Conflicts};
+use super::arenas::{Coloured, Colouring, Conflicts};
 use super::order;
 use super::place::{self, Item};
 use super::problem::{Arrangement, Mode, Problem, ProblemError, Slot};
@@ -26,10 +26,11 @@ impl Effort {
         }
     }
 
-    fn colouring_rounds(self) -> u32 {
+    /// Rounds to compare orders with, and rounds for the order that is kept.
+    fn colouring_rounds(self) -> (u32, u32) {
         match self {
-            Self::Fast => 1_000,
-            Self::Best => 100_000,
+            Self::Fast => (150, 2_000),
+            Self::Best => (6_000, 300_000),
         }
     }
 
@@ -49,84 +50,111 @@ impl Effort {
 /// A [`ProblemError`] when the problem contradicts itself or one buffer alone passes a limit.
 pub fn arrange(problem: &Problem, effort: Effort) -> Result<Arrangement, ProblemError> {
     problem.check()?;
-    let mut best: Option<Arrangement> = None;
+    let (few_rounds, many_rounds) = effort.colouring_rounds();
+    let mut best: Option<(Sharing, Coloured)> = None;
     for (bound_bytes, order) in order::candidates(problem, effort.order_rounds(), SEED) {
         // Candidates come by their live maximum, and no arrangement is below it.
-        if best.as_ref().is_some_and(|best| best.peak_bytes() <= bound_bytes) {
+        if best.as_ref().is_some_and(|(sharing, found)| sharing.total_bytes(found) <= bound_bytes) {
             break;
         }
-        let found = arrange_in_order(problem, order, effort);
-        if best.as_ref().is_none_or(|best| found.peak_bytes() < best.peak_bytes()) {
-            best = Some(found);
+        let sharing = Sharing::new(problem, order);
+        let found = sharing.colouring().solve(few_rounds, SEED);
+        if best.as_ref().is_none_or(|(other, least)| sharing.total_bytes(&found) < other.total_bytes(least)) {
+            best = Some((sharing, found));
         }
     }
-    Ok(best.expect("the given order is always a candidate"))
+    let (sharing, mut coloured) = best.expect("the given order is always a candidate");
+    if coloured.height_bytes > sharing.floor {
+        let found = sharing.colouring().solve(many_rounds, SEED);
+        if found.height_bytes < coloured.height_bytes {
+            coloured = found;
+        }
+    }
+    Ok(sharing.place(&coloured, effort))
 }
 
-/// Arenas and offsets for one order.
-fn arrange_in_order(problem: &Problem, order: Vec<usize>, effort: Effort) -> Arrangement {
-    let items = order::live_items(problem, &order);
-    let slots = items.iter().map(|item| Slot { arena: 0, offset_bytes: 0, first: item.first, last: item.last });
-    let mut arrangement = Arrangement { slots: slots.collect(), order, arena_bytes: Vec::new() };
-    let (dedicated, shared): (Vec<usize>, Vec<usize>) =
-        (0..items.len()).partition(|&buffer| problem.buffers[buffer].dedicated);
-    place_shared(problem, &items, &shared, effort, &mut arrangement);
-    for buffer in dedicated {
-        arrangement.slots[buffer].arena = arrangement.arena_bytes.len();
-        arrangement.arena_bytes.push(items[buffer].size);
-    }
-    arrangement
+/// The buffers that share arenas, under one order.
+struct Sharing<'a> {
+    problem: &'a Problem,
+    order: Vec<usize>,
+    /// All buffers.
+    items: Vec<Item>,
+    /// Indices of those that are not dedicated.
+    shared: Vec<usize>,
+    /// Their items.
+    shared_items: Vec<Item>,
+    /// Their conflicts.
+    conflicts: Conflicts,
+    /// No arenas for them are smaller.
+    floor: u64,
 }
 
-fn place_shared(problem: &Problem, items: &[Item], shared: &[usize], effort: Effort, into: &mut Arrangement) {
-    if shared.is_empty() {
-        return;
+impl<'a> Sharing<'a> {
+    fn new(problem: &'a Problem, order: Vec<usize>) -> Self {
+        let items = order::live_items(problem, &order);
+        let shared: Vec<usize> = (0..items.len()).filter(|&buffer| !problem.buffers[buffer].dedicated).collect();
+        let shared_items: Vec<Item> = shared.iter().map(|&buffer| items[buffer]).collect();
+        let (conflicts, two_arenas) = conflicts(problem, &items, &shared);
+        let floor = place::max_load(&shared_items).max(two_arenas);
+        Self { problem, order, items, shared, shared_items, conflicts, floor }
     }
-    let shared_items: Vec<Item> = shared.iter().map(|&buffer| items[buffer]).collect();
-    let (conflicts, two_arenas) = conflicts(problem, items, shared);
-    let floor = place::max_load(&shared_items).max(two_arenas);
-    let colouring = Colouring {
-        items: &shared_items,
-        conflicts: &conflicts,
-        positions: problem.nodes.len().max(1),
-        max_arena_bytes: problem.limits.max_buffer_bytes,
-        floor,
-    };
-    let arena_of = colouring.solve(effort.colouring_rounds(), SEED);
-    let arenas = arena_of.iter().max().map_or(0, |&last| last + 1);
-    for arena in 0..arenas {
-        let members = (0..shared.len()).filter(|&index| arena_of[index] == arena).collect();
-        place_arena(problem, &shared_items, shared, members, effort, into);
-    }
-}
 
-/// Offsets for one arena; what would pass the limit of a device buffer goes to another.
-fn place_arena(
-    problem: &Problem,
-    items: &[Item],
-    shared: &[usize],
-    mut members: Vec<usize>,
-    effort: Effort,
-    into: &mut Arrangement,
-) {
-    while !members.is_empty() {
-        let member_items: Vec<Item> = members.iter().map(|&index| items[index]).collect();
-        let packing = place::pack(&member_items, effort.placement_rounds(members.len()), SEED);
-        let arena = into.arena_bytes.len();
-        let mut height = 0;
-        let mut left = Vec::new();
-        for (&index, &offset_bytes) in members.iter().zip(&packing.offsets) {
-            let end = offset_bytes + items[index].size;
-            if end > problem.limits.max_buffer_bytes {
-                left.push(index);
-            } else {
-                let slot = &mut into.slots[shared[index]];
-                (slot.arena, slot.offset_bytes) = (arena, offset_bytes);
-                height = height.max(end);
+    fn colouring(&self) -> Colouring<'_> {
+        Colouring {
+            items: &self.shared_items,
+            conflicts: &self.conflicts,
+            positions: self.problem.nodes.len().max(1),
+            max_arena_bytes: self.problem.limits.max_buffer_bytes,
+            floor: self.floor,
+        }
+    }
+
+    fn dedicated(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.items.len()).filter(|&buffer| self.problem.buffers[buffer].dedicated)
+    }
+
+    fn total_bytes(&self, coloured: &Coloured) -> u64 {
+        coloured.height_bytes + self.dedicated().map(|buffer| self.items[buffer].size).sum::<u64>()
+    }
+
+    /// Offsets for every arena, and an arena for every dedicated buffer.
+    fn place(&self, coloured: &Coloured, effort: Effort) -> Arrangement {
+        let slot = |item: &Item| Slot { arena: 0, offset_bytes: 0, first: item.first, last: item.last };
+        let slots = self.items.iter().map(slot).collect();
+        let mut arrangement = Arrangement { order: self.order.clone(), slots, arena_bytes: Vec::new() };
+        let arenas = coloured.arena_of.iter().max().map_or(0, |&last| last + 1);
+        for arena in 0..arenas {
+            let members = (0..self.shared.len()).filter(|&index| coloured.arena_of[index] == arena);
+            self.place_arena(members.collect(), effort, &mut arrangement);
+        }
+        for buffer in self.dedicated() {
+            arrangement.slots[buffer].arena = arrangement.arena_bytes.len();
+            arrangement.arena_bytes.push(self.items[buffer].size);
+        }
+        arrangement
+    }
+
+    /// Offsets for one arena; what would pass the limit of a device buffer goes to another.
+    fn place_arena(&self, mut members: Vec<usize>, effort: Effort, into: &mut Arrangement) {
+        while !members.is_empty() {
+            let items: Vec<Item> = members.iter().map(|&index| self.shared_items[index]).collect();
+            let packing = place::pack(&items, effort.placement_rounds(members.len()), SEED);
+            let arena = into.arena_bytes.len();
+            let mut height = 0;
+            let mut left = Vec::new();
+            for ((&index, item), &offset_bytes) in members.iter().zip(&items).zip(&packing.offsets) {
+                let end = offset_bytes + item.size;
+                if end > self.problem.limits.max_buffer_bytes {
+                    left.push(index);
+                } else {
+                    let slot = &mut into.slots[self.shared[index]];
+                    (slot.arena, slot.offset_bytes) = (arena, offset_bytes);
+                    height = height.max(end);
+                }
             }
+            into.arena_bytes.push(height);
+            members = left;
         }
-        into.arena_bytes.push(height);
-        members = left;
     }
 }
 
