@@ -31,7 +31,8 @@ pub fn random_problem(seed: u64, shape: Shape) -> Problem {
     let mut draw = Draw { random: Random::new(seed), shape };
     let (fewest, most) = shape.buffers;
     let buffers = fewest + draw.random.below(most - fewest + 1);
-    let mut growing = Growing { last_writer: Vec::new(), readers: Vec::new(), due: Vec::new(), problem: empty() };
+    let mut growing =
+        Growing { last_writer: Vec::new(), readers: Vec::new(), due: Vec::new(), problem: empty() };
     for index in 0..1 + draw.random.below(6.min(buffers - 1)) {
         growing.buffer(&mut draw, format!("input{index}"), Some(0));
     }
@@ -53,7 +54,7 @@ struct Draw {
 impl Draw {
     /// In (0, 1].
     fn unit(&mut self) -> f64 {
-        ((self.random.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+        ((self.random.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     fn chance(&mut self, probability: f64) -> bool {
@@ -88,7 +89,13 @@ impl Growing {
     fn buffer(&mut self, draw: &mut Draw, name: String, filled_before: Option<u32>) -> usize {
         let node = self.problem.nodes.len();
         let size_bytes = draw.size_bytes();
-        self.problem.buffers.push(Buffer { name, size_bytes, filled_before, read_after: None, dedicated: false });
+        self.problem.buffers.push(Buffer {
+            name,
+            size_bytes,
+            filled_before,
+            read_after: None,
+            dedicated: false,
+        });
         self.last_writer.push(None);
         self.readers.push(Vec::new());
         // An input is due some nodes after the first, a written buffer some nodes after its writer.
@@ -100,7 +107,13 @@ impl Growing {
         let index = self.problem.nodes.len();
         let segment = self.problem.nodes.last().map_or(0, |node| node.segment);
         let segment = segment + u32::from(index > 0 && draw.chance(0.02));
-        let mut node = Node { name: format!("node{index}"), segment, after: Vec::new(), uses: Vec::new(), dispatch: true };
+        let mut node = Node {
+            name: format!("node{index}"),
+            segment,
+            after: Vec::new(),
+            uses: Vec::new(),
+            dispatch: true,
+        };
         let existing = self.problem.buffers.len();
         let live: Vec<usize> = (0..existing).filter(|&buffer| self.due[buffer] >= index).collect();
         for &buffer in &live {
@@ -142,7 +155,8 @@ impl Growing {
         let segment = self.problem.nodes.last().map_or(0, |node| node.segment);
         let results = 1 + draw.random.below(3);
         let first_result = self.problem.buffers.len().saturating_sub(results);
-        let mut node = Node { name: "last".into(), segment, after: Vec::new(), uses: Vec::new(), dispatch: true };
+        let mut node =
+            Node { name: "last".into(), segment, after: Vec::new(), uses: Vec::new(), dispatch: true };
         for buffer in 0..first_result {
             if self.due[buffer] >= index && draw.chance(0.5) {
                 self.bind(&mut node, index, buffer, Mode::Read);

@@ -5,6 +5,7 @@ pub mod format;
 pub mod graph;
 pub mod merge;
 pub mod output;
-pub mod reference;
 pub mod plan;
+pub mod reference;
 pub mod rows;
+pub mod run;

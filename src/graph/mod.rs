@@ -27,4 +27,3 @@ pub mod source;
 pub mod types;
 mod wgsl;
 pub mod yaml;
-mod wgsl;

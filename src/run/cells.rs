@@ -43,10 +43,10 @@ impl Backend for ReferenceBackend {
     }
 
     fn prepare(&mut self, program: &Program) -> Result<(), RunError> {
-        let arenas = &program.plan.arena_bytes;
+        let arenas = &program.plan.arenas;
         self.arenas.resize_with(arenas.len().max(self.arenas.len()), Vec::new);
-        for (arena, &bytes) in self.arenas.iter_mut().zip(arenas) {
-            let words = bytes.div_ceil(4) as usize;
+        for (arena, planned) in self.arenas.iter_mut().zip(arenas) {
+            let words = planned.size_bytes.div_ceil(4) as usize;
             if arena.len() < words {
                 arena.resize_with(words, || Cell::new(UNDEFINED));
             }

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Instant;
 
+use crate::graph::expr::Expr;
 use crate::graph::model::{Check, Count, NodeId, Origin, ValueId};
+use crate::plan::{Ranges, Slot};
 
 use super::backend::{Backend, Dispatch, Readback, Region};
 use super::cells::call_steps;
 use super::error::RunError;
-use super::program::Program;
-use super::sizes::Sizes;
+use super::program::{Life, Program};
 use super::times::{NodeTime, Times};
 
 /// A status word without a failure.
@@ -91,7 +92,7 @@ pub(super) struct Driver<'r> {
     pub(super) backend: &'r mut dyn Backend,
     inputs: Vec<&'r [u8]>,
     options: Options,
-    pub(super) sizes: Sizes,
+    pub(super) sizes: Ranges,
     /// Values that the host has, because a host node made them or because they were read for one.
     host_values: HashMap<ValueId, Vec<u8>>,
     /// Counts that were read but are not awaited: exact numbers are for the end.
@@ -145,19 +146,16 @@ impl<'r> Driver<'r> {
     pub(super) fn begin_segment(&mut self, segment: u32) -> Result<(), RunError> {
         let begin = Instant::now();
         for (index, value) in self.program.graph.values.iter().enumerate() {
-            if self.program.plan.filled_before(value.buffer) != Some(segment) {
+            let id = ValueId(index as u32);
+            if self.program.filled_before(id) != Some(segment) {
                 continue;
             }
-            let region = self.program.region(ValueId(index as u32), &self.sizes)?;
+            let region = self.program.region(id, &self.sizes)?;
             match &value.origin {
                 Origin::Input(input) => self.backend.write(region, self.inputs[*input])?,
                 Origin::Constant(expr) => {
-                    let number = self.sizes.eval(expr, || format!("the constant `{}`", value.name))?;
-                    let limit = u64::from(u32::MAX);
-                    let word = u32::try_from(number).map_err(|_| {
-                        let what = format!("the constant `{}`", value.name);
-                        RunError::TooLarge { what, number, limit }
-                    })?;
+                    let what = || format!("the constant `{}`", value.name);
+                    let word = self.program.word(expr, &self.sizes, what)?;
                     self.backend.write(region, &word.to_le_bytes())?;
                 }
                 Origin::Nodes(_) => {}
@@ -170,7 +168,7 @@ impl<'r> Driver<'r> {
     /// Runs the node at this position of the plan's order.
     pub(super) fn run_node(&mut self, position: usize, id: NodeId) -> Result<(), RunError> {
         if self.options.poison {
-            self.poison(|slot| slot.first == position)?;
+            self.poison(|buffer| buffer.slot.first == position && !buffer.host_fills)?;
         }
         let dispatch = self.program.dispatch(id, &self.sizes)?;
         if self.program.is_host(id) {
@@ -179,18 +177,16 @@ impl<'r> Driver<'r> {
             self.backend.dispatch(self.program, &dispatch)?;
         }
         if self.options.poison {
-            self.poison(|slot| slot.last == position)?;
+            self.poison(|buffer| buffer.slot.last == position && !buffer.host_reads)?;
         }
         Ok(())
     }
 
-    /// Fills the memory of buffers whose life begins or ends here, but for those that the host fills or reads.
-    fn poison(&mut self, due: impl Fn(&crate::plan::Slot) -> bool) -> Result<(), RunError> {
-        let plan = &self.program.plan;
-        for (index, slot) in plan.slots.iter().enumerate() {
-            if due(slot) && !slot.host {
-                self.backend.fill(self.program.slot_region(index), POISON)?;
-            }
+    /// Fills the memory of some buffers.
+    fn poison(&mut self, due: impl Fn(&Life) -> bool) -> Result<(), RunError> {
+        for life in self.program.lives().filter(due) {
+            let Slot { arena, offset_bytes, size_bytes, .. } = *life.slot;
+            self.backend.fill(Region { arena, offset_bytes, size_bytes }, POISON)?;
         }
         Ok(())
     }
@@ -313,7 +309,7 @@ impl<'r> Driver<'r> {
         }
         for (index, count) in counts.iter().enumerate() {
             let number = u64::from(word(index));
-            let max = self.sizes.eval(&count.max, || format!("the maximum of count `{}`", count.name))?;
+            let max = self.program.most(&count.max, &self.sizes, || format!("the maximum of count `{}`", count.name))?;
             if number > max {
                 let (count, node) = (count.name.clone(), self.program.writers(count.value));
                 return Err(RunError::CountOverflow { count, node, number, max });
@@ -356,13 +352,13 @@ impl<'r> Driver<'r> {
         }
         let mut names = Vec::with_capacity(outputs);
         for output in &graph.outputs {
-            let len = self.sizes.eval(&output.len, || format!("the length of output `{}`", output.name))?;
+            let len = self.program.most(&output.len, &self.sizes, || format!("the length of output `{}`", output.name))?;
             let stride = graph.values[output.value.0 as usize].element.layout.stride_bytes();
             let bytes = readback.bytes(names.len()).len().min((len * stride) as usize);
             names.push((output.name.clone(), bytes));
         }
         let counts = graph.counts.iter().map(|count| {
-            (count.name.clone(), self.sizes.number(&count.name).expect("every count was read"))
+            (count.name.clone(), self.sizes.exact(&Expr::Symbol(count.name.clone())).expect("every count was read"))
         });
         let counts = counts.collect();
         let mut times = self.backend.times();

@@ -7,34 +7,6 @@ use crate::reference::Fault;
 /// A run that stopped, or did not start. No output of it is to be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A number that the graph needs was not given.
-    #[error("the graph needs a number for `{name}` ({doc}); give it with --set {name}=N")]
-    MissingSymbol {
-        /// The symbol.
-        name: String,
-        /// Its meaning.
-        doc: String,
-    },
-    /// A number was given that the graph does not know.
-    #[error("the graph has no symbol `{name}`; it has {known}")]
-    UnknownSymbol {
-        /// What was given.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// A bound that the graph requires does not hold.
-    #[error("`{bound}` does not hold with these sizes ({left} on the left, {right} on the right): {why}")]
-    Bound {
-        /// As written in the graph.
-        bound: String,
-        /// The left side's number.
-        left: u64,
-        /// The right side's.
-        right: u64,
-        /// Why it is required.
-        why: String,
-    },
     /// An expression has no number.
     #[error("{what}: {error}")]
     Number {

@@ -12,9 +12,7 @@ mod driver;
 mod error;
 mod gpu;
 mod program;
-mod sizes;
 mod times;
-mod verify;
 
 pub use backend::{Backend, Dispatch, Readback, Region, Step};
 pub use cells::ReferenceBackend;
@@ -22,6 +20,4 @@ pub use driver::{Options, Outcome, Output, run};
 pub use error::RunError;
 pub use gpu::{AdapterReport, Gpu, GpuBackend, adapters};
 pub use program::Program;
-pub use sizes::Sizes;
 pub use times::{NodeTime, SegmentTime, Times};
-pub use verify::{Difference, VerifyError, verify};

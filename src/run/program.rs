@@ -1,48 +1,57 @@
 //! A graph made ready to run: numbers, memory plan, and every dispatch worked out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::document::{Access, Kernel};
-use crate::graph::model::{Binding, Graph, GridExpr, Node, NodeId, ValueId};
-use crate::plan::{Plan, PlanOptions};
+use crate::graph::expr::Expr;
+use crate::graph::model::{Binding, BufferId, Graph, GridExpr, Node, NodeId, Origin, ValueId};
+use crate::graph::pass::STEP;
+use crate::plan::{self, Plan, Ranges, Slot};
 
 use super::backend::{BoundPort, Dispatch, Region, Step};
 use super::error::RunError;
-use super::sizes::Sizes;
 
 /// A graph with the caller's numbers and a memory plan. Run it as often as you like.
 #[derive(Debug)]
 pub struct Program {
     /// The graph.
     pub graph: Arc<Graph>,
-    /// Its numbers, before anything has run.
-    pub sizes: Sizes,
-    /// Where its values live.
+    /// Where its values live, and the numbers of its symbols.
     pub plan: Plan,
+    /// Numbers before anything has run: symbols, and counts from 0 to their maxima.
+    pub(super) sizes: Ranges,
     /// Invocations of one workgroup, by node; 0 for host nodes.
     group_sizes: Vec<u64>,
     /// Different for every program of a process, so that backends know what they have prepared.
     id: u64,
 }
 
+/// A buffer's slot, and what the host does with it.
+pub(super) struct Life<'p> {
+    pub(super) slot: &'p Slot,
+    pub(super) host_fills: bool,
+    pub(super) host_reads: bool,
+}
+
 impl Program {
-    /// Plans a graph for these symbols, by name, and these limits.
+    /// Plans a graph for these numbers of its symbols.
     ///
     /// # Errors
     ///
     /// Missing and unknown symbols, bounds that do not hold, numbers that do not exist, and sizes past the limits.
     pub fn new(
         graph: Arc<Graph>,
-        symbols: &[(String, u64)],
-        options: &PlanOptions,
+        symbols: &BTreeMap<String, u64>,
+        options: &plan::Options,
     ) -> Result<Program, RunError> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
-        let sizes = Sizes::new(&graph, symbols)?;
-        let plan = Plan::new(&graph, &sizes, options)?;
+        let plan = plan::plan(&graph, symbols, options)?;
+        let sizes = plan::ranges(&graph, symbols)?;
         let group_sizes = graph.nodes.iter().map(group_size).collect::<Result<Vec<u64>, RunError>>()?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Ok(Program { graph, sizes, plan, group_sizes, id })
+        Ok(Program { graph, plan, sizes, group_sizes, id })
     }
 
     /// A number that no other program of this process has.
@@ -60,11 +69,72 @@ impl Program {
         matches!(self.node(id).pass.file.kernel, Kernel::Host(_))
     }
 
-    /// Where a value lives: all its elements, exactly, with the counts that `sizes` knows.
-    pub fn region(&self, value: ValueId, sizes: &Sizes) -> Result<Region, RunError> {
+    /// Invocations of one workgroup of a node; 0 for a host node.
+    pub(super) fn group_size(&self, id: NodeId) -> u64 {
+        self.group_sizes[id.0 as usize]
+    }
+
+    /// Arenas that hold one graph input and nothing else: those that the host writes large pieces into.
+    pub(super) fn is_upload_arena(&self, arena: usize) -> bool {
+        let holds = |value: ValueId| self.slot_of(value).arena == arena;
+        self.plan.arenas[arena].dedicated && self.graph.inputs.iter().any(|input| holds(input.value))
+    }
+
+    fn slot_of(&self, value: ValueId) -> &Slot {
+        self.plan.slot(self.graph.values[value.0 as usize].buffer)
+    }
+
+    /// The segment before which the host fills a value; none for what nodes write.
+    pub(super) fn filled_before(&self, value: ValueId) -> Option<u32> {
+        plan::filled_before(&self.graph, value)
+    }
+
+    /// The segment after which a value is complete; 0 for what the host fills in.
+    pub(super) fn segment_of(&self, value: ValueId) -> u32 {
+        let writers = self.graph.values[value.0 as usize].writers();
+        writers.iter().map(|&node| self.node(node).segment).max().unwrap_or(0)
+    }
+
+    /// The nodes that write a value, for messages.
+    pub(super) fn writers(&self, value: ValueId) -> String {
+        let writers = self.graph.values[value.0 as usize].writers();
+        let names: Vec<&str> = writers.iter().map(|&node| self.node(node).name.as_str()).collect();
+        names.join("` or `")
+    }
+
+    /// Every buffer with what the host does with it.
+    pub(super) fn lives(&self) -> impl Iterator<Item = Life<'_>> {
+        let graph = &self.graph;
+        let read: Vec<BufferId> = (graph.counts.iter().map(|count| count.value))
+            .chain(graph.checks.iter().map(|check| check.value))
+            .chain(graph.outputs.iter().map(|output| output.value))
+            .map(|value| graph.values[value.0 as usize].buffer)
+            .collect();
+        self.plan.slots.iter().zip(&graph.buffers).enumerate().map(move |(index, (slot, buffer))| {
+            let first = &graph.values[buffer.versions[0].0 as usize];
+            let host_fills = !matches!(first.origin, Origin::Nodes(_));
+            Life { slot, host_fills, host_reads: read.contains(&BufferId(index as u32)) }
+        })
+    }
+
+    /// The largest number that an expression can have with what is known; `what` says whose it is, for the error.
+    pub(super) fn most(&self, expr: &Expr, sizes: &Ranges, what: impl Fn() -> String) -> Result<u64, RunError> {
+        sizes.most(expr).map_err(|error| RunError::Number { what: what(), error })
+    }
+
+    /// A number that has to fit one word.
+    pub(super) fn word(&self, expr: &Expr, sizes: &Ranges, what: impl Fn() -> String) -> Result<u32, RunError> {
+        let number = self.most(expr, sizes, &what)?;
+        let limit = u64::from(u32::MAX);
+        u32::try_from(number).map_err(|_| RunError::TooLarge { what: what(), number, limit })
+    }
+
+    /// Where a value lives: all elements that it can have, exactly if the counts in its length are known.
+    pub(super) fn region(&self, value: ValueId, sizes: &Ranges) -> Result<Region, RunError> {
+        let slot = self.slot_of(value);
         let value = &self.graph.values[value.0 as usize];
-        let len = sizes.eval(&value.len, || format!("the length of `{}`", value.name))?;
-        let slot = &self.plan.slots[value.buffer.0 as usize];
+        let what = || format!("the length of `{}`", value.name);
+        let len = self.most(&value.len, sizes, what)?;
         let size_bytes = len.saturating_mul(value.element.layout.stride_bytes());
         if size_bytes > slot.size_bytes {
             let what = format!("the length of `{}` in bytes", value.name);
@@ -73,78 +143,53 @@ impl Program {
         Ok(Region { arena: slot.arena, offset_bytes: slot.offset_bytes, size_bytes })
     }
 
-    /// The segment after which a value is complete; 0 for what the host fills in.
-    pub fn segment_of(&self, value: ValueId) -> u32 {
-        let writers = self.graph.values[value.0 as usize].writers();
-        writers.iter().map(|&node| self.node(node).segment).max().unwrap_or(0)
-    }
-
-    /// The nodes that write a value, for messages.
-    pub fn writers(&self, value: ValueId) -> String {
-        let value = &self.graph.values[value.0 as usize];
-        let names: Vec<&str> = value.writers().iter().map(|&node| self.node(node).name.as_str()).collect();
-        names.join("` or `")
-    }
-
-    /// The memory of a whole buffer, as planned.
-    pub fn slot_region(&self, buffer: usize) -> Region {
-        let slot = &self.plan.slots[buffer];
-        Region { arena: slot.arena, offset_bytes: slot.offset_bytes, size_bytes: slot.size_bytes }
-    }
-
     /// Works out a node's dispatches with the numbers that are known now.
-    pub fn dispatch(&self, id: NodeId, sizes: &Sizes) -> Result<Dispatch<'_>, RunError> {
+    pub(super) fn dispatch(&self, id: NodeId, sizes: &Ranges) -> Result<Dispatch<'_>, RunError> {
         let node = self.node(id);
         let ports = node.bindings.iter().map(|binding| self.bound_port(binding, sizes)).collect::<Result<_, _>>()?;
         let mut steps = Vec::new();
-        let count = sizes.eval(&node.steps, || format!("the number of steps of node `{}`", node.name))?;
+        let count = self.most(&node.steps, sizes, || format!("the number of steps of node `{}`", node.name))?;
         for step in 0..count {
             steps.push(self.step(id, sizes, step)?);
         }
         let mut numbers = Vec::with_capacity(node.bind.len() + node.overrides.len());
         for (symbol, expr) in &node.bind {
-            if sizes.knows(expr) {
-                let what = || format!("`{symbol}` of node `{}`", node.name);
-                numbers.push((symbol.as_str(), sizes.eval(expr, what)?));
+            if let Some(number) = sizes.exact(expr) {
+                numbers.push((symbol.as_str(), number));
             }
         }
         numbers.extend(node.overrides.iter().map(|(name, value)| (name.as_str(), u64::from(*value))));
         Ok(Dispatch { node: id, ports, steps, numbers })
     }
 
-    fn bound_port(&self, binding: &Binding, sizes: &Sizes) -> Result<BoundPort, RunError> {
+    fn bound_port(&self, binding: &Binding, sizes: &Ranges) -> Result<BoundPort, RunError> {
         let value = binding.after.or(binding.before).expect("a binding reads or writes a value");
         let lanes = usize::from(self.graph.values[value.0 as usize].element.layout.lanes);
         let writable = binding.access != Access::Read;
         Ok(BoundPort { port: binding.port, region: self.region(value, sizes)?, lanes, writable })
     }
 
-    fn step(&self, id: NodeId, sizes: &Sizes, step: u64) -> Result<Step, RunError> {
+    fn step(&self, id: NodeId, sizes: &Ranges, step: u64) -> Result<Step, RunError> {
         let node = self.node(id);
+        let at_step = |expr: &Expr| expr.substitute(&|name| (name == STEP).then_some(Expr::Num(step)));
         let what = || format!("the grid of node `{}`", node.name);
         let groups = match &node.grid {
             GridExpr::Threads(threads) => {
-                sizes.eval_step(threads, step, what)?.div_ceil(self.group_sizes[id.0 as usize])
+                // A pass without its shader only runs on the reference backend, which wants to know whether there is work.
+                self.most(&at_step(threads), sizes, what)?.div_ceil(self.group_size(id).max(1))
             }
-            GridExpr::Groups(groups) => sizes.eval_step(groups, step, what)?,
+            GridExpr::Groups(groups) => self.most(&at_step(groups), sizes, what)?,
             GridExpr::Host => 1,
         };
         let mut params = Vec::with_capacity(node.pass.file.params.len());
         for param in &node.pass.file.params {
-            params.push(self.param(node, &param.value, sizes, step)?);
+            let what = || format!("param `{}` of node `{}`", param.value, node.name);
+            // The only param that is not a symbol of the pass is the step.
+            let bound = node.bind.iter().find(|(symbol, _)| *symbol == param.value);
+            let expr = bound.map_or(Expr::Num(step), |(_, expr)| expr.clone());
+            params.push(self.word(&expr, sizes, what)?);
         }
         Ok(Step { groups, params })
-    }
-
-    fn param(&self, node: &Node, name: &str, sizes: &Sizes, step: u64) -> Result<u32, RunError> {
-        let what = || format!("param `{name}` of node `{}`", node.name);
-        let number = match node.bind.iter().find(|(symbol, _)| symbol == name) {
-            Some((_, expr)) => sizes.eval(expr, what)?,
-            // The only param that is not a symbol of the pass.
-            None => step,
-        };
-        let limit = u64::from(u32::MAX);
-        u32::try_from(number).map_err(|_| RunError::TooLarge { what: what(), number, limit })
     }
 }
 

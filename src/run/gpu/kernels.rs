@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use wgpu::ErrorFilter;
 
-use crate::graph::model::Node;
+use crate::graph::model::{Node, NodeId};
 use crate::graph::pass::{DeviceKernel, Slot};
 
 use super::super::error::RunError;
@@ -61,10 +61,10 @@ impl Kernels {
             .map(|node| node.pass.kernel.as_ref().map(|kernel| Key::of(node, kernel)))
             .collect();
         let mut missing: Vec<(&Node, &DeviceKernel, &Key)> = Vec::new();
-        for (node, key) in program.graph.nodes.iter().zip(&keys) {
+        for ((index, node), key) in (0..).zip(&program.graph.nodes).zip(&keys) {
             let (Some(kernel), Some(key)) = (&node.pass.kernel, key) else { continue };
             if !self.made.contains_key(key) && missing.iter().all(|(_, _, known)| *known != key) {
-                check_limits(gpu, program, node, kernel)?;
+                check_limits(gpu, program.group_size(NodeId(index)), node, kernel)?;
                 missing.push((node, kernel, key));
             }
         }
@@ -77,7 +77,7 @@ impl Kernels {
 }
 
 /// Refuses a pass that needs more than the device has, before anything is submitted.
-fn check_limits(gpu: &Gpu, program: &Program, node: &Node, kernel: &DeviceKernel) -> Result<(), RunError> {
+fn check_limits(gpu: &Gpu, invocations: u64, node: &Node, kernel: &DeviceKernel) -> Result<(), RunError> {
     let pass = node.pass.name();
     let limit = |limit: &'static str, needed: u64, allowed: u64| {
         if needed <= allowed {
@@ -93,7 +93,6 @@ fn check_limits(gpu: &Gpu, program: &Program, node: &Node, kernel: &DeviceKernel
     )?;
     let immediates = 4 * node.pass.file.params.len() as u64;
     limit("bytes of immediates", immediates, u64::from(limits.max_immediate_size))?;
-    let invocations = program.group_size(node);
     limit("invocations in a workgroup", invocations, u64::from(limits.max_compute_invocations_per_workgroup))?;
     limit("of the feature \"subgroups\"", u64::from(kernel.shader.needs_subgroups), u64::from(gpu.has_subgroups()))
 }

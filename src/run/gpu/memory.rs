@@ -10,8 +10,8 @@ use super::super::error::RunError;
 use super::super::program::Program;
 use super::device::{Gpu, block_on};
 
-/// Bytes that one thread uploads at the least.
-const UPLOAD_PIECE_BYTES: usize = 1 << 20;
+/// Bytes that a thread uploads at a time.
+const UPLOAD_PIECE_BYTES: usize = 256 << 10;
 
 /// Threads that upload; more do not make it faster.
 const UPLOAD_THREADS_MAX: usize = 4;
@@ -35,8 +35,9 @@ impl Memory {
     /// Makes every arena of the plan exist and be large enough. Whether any was made anew, so that bindings are stale.
     pub(super) fn prepare(&mut self, gpu: &Gpu, program: &Program) -> Result<bool, RunError> {
         let mut moved = false;
-        for (index, &bytes) in program.plan.arena_bytes.iter().enumerate() {
-            let mappable = program.plan.is_upload_arena(index)
+        for (index, planned) in program.plan.arenas.iter().enumerate() {
+            let bytes = planned.size_bytes;
+            let mappable = program.is_upload_arena(index)
                 && gpu.features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
             if let Some(arena) = self.arenas.get(index)
                 && arena.buffer.size() >= bytes
@@ -162,22 +163,29 @@ fn write_mapped(gpu: &Gpu, buffer: &wgpu::Buffer, region: Region, bytes: &[u8]) 
     if !tail.is_empty() {
         view.slice(whole.len()..).copy_from_slice(&last_word(tail));
     }
+    // Pieces of a fixed size are what may move to other threads.
+    let (pieces, mut rest) = view.slice(..whole.len()).into_chunks::<UPLOAD_PIECE_BYTES>();
+    let sources = whole.chunks_exact(UPLOAD_PIECE_BYTES);
+    rest.copy_from_slice(sources.remainder());
+    let mut work: Vec<_> = pieces.into_iter().zip(sources).collect();
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(UPLOAD_THREADS_MAX);
-    let piece = whole.len().div_ceil(threads).max(UPLOAD_PIECE_BYTES);
+    let share = work.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
-        let mut target = view.slice(..whole.len());
-        let mut source = whole;
-        while source.len() > piece {
-            let (source_piece, source_rest) = source.split_at(piece);
-            let (mut target_piece, target_rest) = target.split_at(piece);
-            scope.spawn(move || target_piece.copy_from_slice(source_piece));
-            (source, target) = (source_rest, target_rest);
+        while work.len() > share {
+            let part = work.split_off(work.len() - share);
+            scope.spawn(move || copy_pieces(part));
         }
-        target.copy_from_slice(source);
+        copy_pieces(work);
     });
     drop(view);
     buffer.unmap();
     Ok(())
+}
+
+fn copy_pieces(pieces: Vec<(wgpu::WriteOnly<'_, [u8; UPLOAD_PIECE_BYTES]>, &[u8])>) {
+    for (target, source) in pieces {
+        wgpu::WriteOnly::<[u8]>::from(target).copy_from_slice(source);
+    }
 }
 
 fn map(gpu: &Gpu, buffer: &wgpu::Buffer, mode: wgpu::MapMode, range: std::ops::Range<u64>) -> Result<(), RunError> {
