@@ -13,6 +13,7 @@ mod error;
 mod gpu;
 mod program;
 mod times;
+mod verify;
 
 pub use backend::{Backend, Dispatch, Readback, Region, Step};
 pub use cells::ReferenceBackend;
@@ -21,3 +22,4 @@ pub use error::RunError;
 pub use gpu::{AdapterReport, Gpu, GpuBackend, adapters};
 pub use program::Program;
 pub use times::{NodeTime, SegmentTime, Times};
+pub use verify::{Agreement, Difference, InputElement, VerifyError, verify};
