@@ -733,13 +733,10 @@ fn signals_end_an_import_without_a_trace() {
 #[test]
 fn a_signal_ends_a_merge_without_a_trace() {
     let place = Place::new();
-    place.ok(&["fixture", "--n", "1000000", "--out", "."]);
-    let mut child = place
-        .command(&["merge", "older.kv", "newer.kv", "-o", "merged.kv"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    place.ok(&["fixture", "--n", "500000", "--out", "."]);
+    // The same two again and again, so that the merge lasts until the signal comes.
+    let arguments = [&["merge", "-o", "merged.kv"][..], &["older.kv", "newer.kv"].repeat(12)].concat();
+    let mut child = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_temporary(&place, &mut child);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_failed(&child.wait_with_output().unwrap(), 143, "interrupted; no output was written");

@@ -1,4 +1,5 @@
-//! Damaged and forged files: refused, or read as exactly what they are; never a panic, a hang or a large allocation.
+//! Damaged and forged files: refused, or read as exactly what they are; never a panic, a hang or a large allocation,
+//! nor for sound ones.
 
 mod support;
 
@@ -8,8 +9,10 @@ use std::cell::Cell;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::{Row, check, decode, encode, merge, merge_with, read, repair_checksums};
-use weft::format::kv03::Kv03;
-use weft::merge::cpu::Options;
+use weft::fixture::{Side, complete};
+use weft::format::Output;
+use weft::format::kv03::{self, Kv03};
+use weft::merge::cpu::{self, Options};
 
 /// Counts the live bytes of each thread.
 struct Counting;
@@ -107,6 +110,33 @@ fn every_truncation_is_refused() {
         }
         assert!(!assert_sound(&[&file[..], &[0; 8]].concat()), "{name} with eight bytes more");
     }
+}
+
+/// Takes a file and keeps nothing of it.
+struct Discard;
+
+impl Output for Discard {
+    fn write_at(&mut self, _: u64, _: &[u8]) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn sound_files_are_scanned_and_merged_in_constant_memory() {
+    let shape = complete()[1];
+    let files = [Side::Older, Side::Newer].map(|side| {
+        let mut file = Vec::new();
+        kv03::encode(shape.rows(side), &mut file).unwrap();
+        file
+    });
+    let opened = files.each_ref().map(|file| Kv03::open(file).unwrap());
+    let (report, peak) = peak_bytes(|| opened[0].scan().unwrap());
+    assert!(peak <= 4096 + 8 * 256, "scanning {} records took {peak} bytes", report.records);
+    let inputs: Vec<Kv03> = opened.iter().copied().cycle().take(8).collect();
+    let (summary, peak) = peak_bytes(|| cpu::merge(&inputs, Options { verify: true }, Discard).unwrap());
+    // One word a block, in an array that grows by doubling and is copied as it grows.
+    let block_words = 3 * 8 * summary.records.div_ceil(15) as usize;
+    assert!(peak <= (256 << 10) + block_words, "merging {} records took {peak} bytes", summary.records);
 }
 
 /// A change to a file.
