@@ -7,7 +7,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{CWD, FallocateFlags, RenameFlags};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+
+use crate::format::kind_of;
 
 /// Temporary files of this process that exist now. Whoever creates, renames or removes one holds the lock, so that
 /// a signal finds the list complete.
@@ -219,19 +221,6 @@ fn check_target<'a>(
 
 fn is_same_file(input: &File, target: &Metadata) -> bool {
     input.metadata().is_ok_and(|input| (input.dev(), input.ino()) == (target.dev(), target.ino()))
-}
-
-fn kind_of(metadata: &Metadata) -> &'static str {
-    let kind = metadata.file_type();
-    if kind.is_dir() {
-        "a folder"
-    } else if kind.is_fifo() {
-        "a pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else {
-        "a device"
-    }
 }
 
 /// Creates a file under a name that nobody can guess, and lists it.

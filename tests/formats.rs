@@ -74,6 +74,7 @@ fn golden_files_are_written_and_read_byte_for_byte() {
         assert_facts(name, &golden, &case["facts"]);
         assert!(decode(&golden).unwrap() == rows, "{name}: other rows are read");
         assert!(check(&golden).unwrap(), "{name}: canonical");
+        assert!(merge(&[&golden]).unwrap() == golden, "{name}: rewriting changes it");
         compared += 1;
     }
     assert_eq!(compared, 25);

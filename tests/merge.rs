@@ -207,3 +207,37 @@ proptest! {
         prop_assert!(merge(&[&left, &right]).unwrap() == merge(&files).unwrap());
     }
 }
+
+/// Enough records for many blocks and some groups of offsets; now and then a key or value that spreads them widely.
+fn long_rows() -> impl Strategy<Value = Vec<Row>> {
+    let number = prop_oneof![0..5000_u32, any::<u32>()];
+    let length = prop_oneof![200 => 0..12_usize, 1 => 0..20_000_usize];
+    let row = (number, length, any::<bool>()).prop_map(|(number, length, long_key)| {
+        let mut key = number.to_be_bytes().to_vec();
+        if long_key && length > 12 {
+            key.resize(length, b'k');
+            (key, None)
+        } else {
+            (key, (length > 2).then(|| vec![number as u8; length]))
+        }
+    });
+    proptest::collection::vec(row, 0..6000)
+        .prop_map(|rows| rows.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn long_files_merge_as_short_ones_do(inputs in proptest::collection::vec(long_rows(), 1..4)) {
+        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode(rows)).collect();
+        let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+        for (file, rows) in files.iter().zip(&inputs) {
+            prop_assert!(decode(file).unwrap() == *rows);
+            prop_assert!(check(file).unwrap());
+        }
+        let out = merge(&files).unwrap();
+        prop_assert!(out == encode(&merged_map(&inputs)));
+        assert_literals_are_tails(&files, &out);
+    }
+}

@@ -54,7 +54,7 @@ impl Failure {
     pub fn format(path: &Path, error: &FormatError) -> Failure {
         let advice = match error.kind {
             FormatErrorKind::NotEverett => "give a KV03 file, or make one from rows with weft import",
-            FormatErrorKind::Unsupported => "weft reads KV03 files in the bit profile",
+            FormatErrorKind::Unsupported => "give a KV03 file of the bit profile",
             FormatErrorKind::Corrupt => "restore the file from a good copy",
         };
         Failure::Input(format!("{}: {error}; {advice}", path.display()))

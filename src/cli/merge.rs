@@ -20,7 +20,7 @@ use super::{Failure, text};
 #[derive(clap::Args)]
 pub struct Args {
     /// The files to merge, oldest first
-    #[arg(required = true, value_name = "OLDEST ... NEWEST")]
+    #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,

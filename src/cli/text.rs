@@ -20,7 +20,12 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// A duration in the unit that suits it.
 pub fn duration(time: Duration) -> String {
-    format!("{time:.3?}")
+    let seconds = time.as_secs_f64();
+    match seconds {
+        1.0.. => format!("{seconds:.2} s"),
+        1e-3.. => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{:.0} µs", seconds * 1e6),
+    }
 }
 
 /// Rows of cells with their columns aligned: the first to the left, all others to the right.

@@ -269,6 +269,10 @@ fn check_extent(header: &[u8; 96], extent: u64, unit: Unit, file_bytes: u64) -> 
             format!("a file length of {total} bytes, but the file has {file_bytes}"),
         ));
     }
+    // Last, as in the reference: some bodies of the bit family might end inside a byte, none that weft reads.
+    if !extent_bits.is_multiple_of(8) {
+        return Err(FormatError::corrupt(48, format!("a body of {extent_bits} bits is not whole bytes")));
+    }
     Ok(body_bytes)
 }
 

@@ -74,8 +74,9 @@ fn open_without_blocking(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// What something that is no regular file is, in words.
 #[cfg(unix)]
-fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
+pub(crate) fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
     let kind = metadata.file_type();
     if kind.is_dir() {
@@ -89,7 +90,8 @@ fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
     }
 }
 
+/// What something that is no regular file is, in words.
 #[cfg(not(unix))]
-fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
+pub(crate) fn kind_of(metadata: &std::fs::Metadata) -> &'static str {
     if metadata.is_dir() { "a folder" } else { "a special file" }
 }

@@ -13,5 +13,6 @@ mod map;
 mod output;
 
 pub use error::{FormatError, FormatErrorKind};
+pub(crate) use map::kind_of;
 pub use map::{MapError, MappedFile};
 pub use output::Output;

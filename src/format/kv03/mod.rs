@@ -271,6 +271,12 @@ fn check_counts(
     if records == 0 && (payload != 0 || directory.terminal_bits != 0) {
         return corrupt(8, "no records, but a payload or a last key");
     }
+    if let (0, Some(width @ 1..)) = (records, header.common_width) {
+        return Err(FormatError::corrupt(
+            40,
+            format!("no records, but a common value width of {width} bits"),
+        ));
+    }
     if (records > 0) != (codes > 0) {
         return corrupt(64 + 16 * 6 + 8, format!("{records} records with {codes} dictionary codes"));
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::format::FormatError;
+use crate::format::elias_fano::Shape;
 
 use super::{Cursor, Kv03};
 
@@ -21,6 +22,13 @@ pub enum Deviation {
         /// The width, in bits.
         width_bits: u64,
     },
+    /// The block offsets are split into low and high bits elsewhere than an encoder splits them.
+    OffsetSplit {
+        /// Low bits of each offset.
+        low_bits: u32,
+        /// Low bits that an encoder takes.
+        canonical_bits: u32,
+    },
 }
 
 impl fmt::Display for Deviation {
@@ -36,6 +44,10 @@ impl fmt::Display for Deviation {
             Deviation::UndeclaredWidth { width_bits } => {
                 write!(f, "every value takes {width_bits} bits and the header does not declare it")
             }
+            Deviation::OffsetSplit { low_bits, canonical_bits } => write!(
+                f,
+                "the block offsets have {low_bits} low bits each where an encoder takes {canonical_bits}"
+            ),
         }
     }
 }
@@ -81,6 +93,12 @@ impl Kv03<'_> {
         }
         if let (Some(width_bits), None) = (width, self.header.common_width) {
             report.deviations.push(Deviation::UndeclaredWidth { width_bits });
+        }
+        let shape = self.directory.offsets;
+        let (low_bits, canonical_bits) =
+            (shape.low_width, Shape::canonical(shape.entries, shape.universe).low_width);
+        if low_bits != canonical_bits {
+            report.deviations.push(Deviation::OffsetSplit { low_bits, canonical_bits });
         }
         Ok(report)
     }
