@@ -10,7 +10,9 @@ use weft::plan::random::Random;
 pub struct Shape {
     /// Fewest and most buffers.
     pub buffers: (usize, usize),
-    /// Standard deviation of the logarithm of a size; the median is 1 MiB.
+    /// Median size, in bytes.
+    pub median_bytes: u32,
+    /// Standard deviation of the logarithm of a size.
     pub size_deviation: f64,
     /// Mean number of nodes from a buffer's writer to its last reader, less one.
     pub mean_life_nodes: f64,
@@ -18,7 +20,7 @@ pub struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { buffers: (8, 80), size_deviation: 1.5, mean_life_nodes: 4.0 }
+        Self { buffers: (8, 80), median_bytes: 1 << 20, size_deviation: 1.5, mean_life_nodes: 4.0 }
     }
 }
 
@@ -31,7 +33,8 @@ pub fn random_problem(seed: u64, shape: Shape) -> Problem {
     let mut draw = Draw { random: Random::new(seed), shape };
     let (fewest, most) = shape.buffers;
     let buffers = fewest + draw.random.below(most - fewest + 1);
-    let mut growing = Growing { last_writer: Vec::new(), readers: Vec::new(), due: Vec::new(), problem: empty() };
+    let mut growing =
+        Growing { last_writer: Vec::new(), readers: Vec::new(), due: Vec::new(), problem: empty() };
     for index in 0..1 + draw.random.below(6.min(buffers - 1)) {
         growing.buffer(&mut draw, format!("input{index}"), Some(0));
     }
@@ -53,7 +56,7 @@ struct Draw {
 impl Draw {
     /// In (0, 1].
     fn unit(&mut self) -> f64 {
-        ((self.random.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+        ((self.random.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     fn chance(&mut self, probability: f64) -> bool {
@@ -66,7 +69,8 @@ impl Draw {
             return 4;
         }
         let normal = (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos();
-        let elements = (f64::from(1 << 18) * (self.shape.size_deviation * normal).exp()) as u64;
+        let elements =
+            (f64::from(self.shape.median_bytes / 4) * (self.shape.size_deviation * normal).exp()) as u64;
         4 * elements.max(1)
     }
 
@@ -88,7 +92,13 @@ impl Growing {
     fn buffer(&mut self, draw: &mut Draw, name: String, filled_before: Option<u32>) -> usize {
         let node = self.problem.nodes.len();
         let size_bytes = draw.size_bytes();
-        self.problem.buffers.push(Buffer { name, size_bytes, filled_before, read_after: None, dedicated: false });
+        self.problem.buffers.push(Buffer {
+            name,
+            size_bytes,
+            filled_before,
+            read_after: None,
+            dedicated: false,
+        });
         self.last_writer.push(None);
         self.readers.push(Vec::new());
         // An input is due some nodes after the first, a written buffer some nodes after its writer.
@@ -100,7 +110,13 @@ impl Growing {
         let index = self.problem.nodes.len();
         let segment = self.problem.nodes.last().map_or(0, |node| node.segment);
         let segment = segment + u32::from(index > 0 && draw.chance(0.02));
-        let mut node = Node { name: format!("node{index}"), segment, after: Vec::new(), uses: Vec::new(), dispatch: true };
+        let mut node = Node {
+            name: format!("node{index}"),
+            segment,
+            after: Vec::new(),
+            uses: Vec::new(),
+            dispatch: true,
+        };
         let existing = self.problem.buffers.len();
         let live: Vec<usize> = (0..existing).filter(|&buffer| self.due[buffer] >= index).collect();
         for &buffer in &live {
@@ -142,7 +158,8 @@ impl Growing {
         let segment = self.problem.nodes.last().map_or(0, |node| node.segment);
         let results = 1 + draw.random.below(3);
         let first_result = self.problem.buffers.len().saturating_sub(results);
-        let mut node = Node { name: "last".into(), segment, after: Vec::new(), uses: Vec::new(), dispatch: true };
+        let mut node =
+            Node { name: "last".into(), segment, after: Vec::new(), uses: Vec::new(), dispatch: true };
         for buffer in 0..first_result {
             if self.due[buffer] >= index && draw.chance(0.5) {
                 self.bind(&mut node, index, buffer, Mode::Read);

@@ -124,7 +124,8 @@ impl Colouring<'_> {
                     chosen = Some((grows, arena));
                 }
             }
-            let arena = chosen.map_or_else(|| state.open(self.positions, self.conflicts.words), |(_, arena)| arena);
+            let arena =
+                chosen.map_or_else(|| state.open(self.positions, self.conflicts.words), |(_, arena)| arena);
             state.add(&self.items[index], index, arena);
             state.measure(arena);
         }
@@ -222,8 +223,10 @@ impl Colouring<'_> {
         for from in (1..state.heights.len()).rev() {
             let members: Vec<usize> = ones(&state.members[from]).collect();
             let fits = |to: usize| {
-                let conflict_free = |&index: &usize| state.conflicting(self.conflicts.row(index), to).next().is_none();
-                let joined = state.loads[from].iter().zip(&state.loads[to]).map(|(a, b)| a + b).max().unwrap_or(0);
+                let conflict_free =
+                    |&index: &usize| state.conflicting(self.conflicts.row(index), to).next().is_none();
+                let joined =
+                    state.loads[from].iter().zip(&state.loads[to]).map(|(a, b)| a + b).max().unwrap_or(0);
                 joined <= self.max_arena_bytes && members.iter().all(conflict_free)
             };
             if let Some(to) = (0..from).find(|&to| fits(to)) {

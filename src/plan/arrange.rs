@@ -15,6 +15,16 @@ pub enum Effort {
     Best,
 }
 
+/// Which order the nodes run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum NodeOrder {
+    /// The candidate that needs the least memory.
+    #[default]
+    LeastMemory,
+    /// A random topological order, segments in sequence, from a seed: for tests that results do not depend on it.
+    Random(u64),
+}
+
 /// The seed of all searches.
 const SEED: u64 = 0x7765_6674;
 
@@ -48,11 +58,15 @@ impl Effort {
 ///
 /// # Errors
 /// A [`ProblemError`] when the problem contradicts itself or one buffer alone passes a limit.
-pub fn arrange(problem: &Problem, effort: Effort) -> Result<Arrangement, ProblemError> {
+pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Arrangement, ProblemError> {
     problem.check()?;
     let (few_rounds, many_rounds) = effort.colouring_rounds();
     let mut best: Option<(Sharing, Coloured)> = None;
-    for (bound_bytes, order) in order::candidates(problem, effort.order_rounds(), SEED) {
+    let candidates = match order {
+        NodeOrder::LeastMemory => order::candidates(problem, effort.order_rounds(), SEED),
+        NodeOrder::Random(seed) => vec![order::random(problem, seed)],
+    };
+    for (bound_bytes, order) in candidates {
         // Candidates come by their live maximum, and no arrangement is below it.
         if best.as_ref().is_some_and(|(sharing, found)| sharing.total_bytes(found) <= bound_bytes) {
             break;
@@ -63,7 +77,7 @@ pub fn arrange(problem: &Problem, effort: Effort) -> Result<Arrangement, Problem
             best = Some((sharing, found));
         }
     }
-    let (sharing, mut coloured) = best.expect("the given order is always a candidate");
+    let (sharing, mut coloured) = best.expect("there is always a candidate");
     if coloured.height_bytes > sharing.floor {
         let found = sharing.colouring().solve(many_rounds, SEED);
         if found.height_bytes < coloured.height_bytes {
@@ -92,7 +106,8 @@ struct Sharing<'a> {
 impl<'a> Sharing<'a> {
     fn new(problem: &'a Problem, order: Vec<usize>) -> Self {
         let items = order::live_items(problem, &order);
-        let shared: Vec<usize> = (0..items.len()).filter(|&buffer| !problem.buffers[buffer].dedicated).collect();
+        let shared: Vec<usize> =
+            (0..items.len()).filter(|&buffer| !problem.buffers[buffer].dedicated).collect();
         let shared_items: Vec<Item> = shared.iter().map(|&buffer| items[buffer]).collect();
         let (conflicts, two_arenas) = conflicts(problem, &items, &shared);
         let floor = place::max_load(&shared_items).max(two_arenas);

@@ -68,6 +68,13 @@ pub fn candidates(problem: &Problem, rounds: u32, seed: u64) -> Vec<(u64, Vec<us
     found
 }
 
+/// A random topological order and its live maximum.
+pub fn random(problem: &Problem, seed: u64) -> (u64, Vec<usize>) {
+    let mut random = Random::new(seed);
+    let order = Scheduler::new(problem).schedule(|ready| random.below(ready.len()));
+    (max_load(&live_items(problem, &order)), order)
+}
+
 /// Builds orders node by node from those that are ready.
 struct Scheduler<'a> {
     problem: &'a Problem,
@@ -105,7 +112,8 @@ impl<'a> Scheduler<'a> {
         let mut order = Vec::with_capacity(nodes.len());
         while let Some(&next) = unfinished.get(order.len()) {
             let segment = nodes[next].segment;
-            let members = unfinished[order.len()..].iter().take_while(|&&node| nodes[node].segment == segment);
+            let members =
+                unfinished[order.len()..].iter().take_while(|&&node| nodes[node].segment == segment);
             let mut ready: Vec<usize> = members.copied().filter(|&node| waits[node] == 0).collect();
             while !ready.is_empty() {
                 let node = ready.remove(choose(&ready));
@@ -131,7 +139,8 @@ impl<'a> Scheduler<'a> {
         let problem = self.problem;
         let mut left = self.users.clone();
         let size = |buffer: usize| i128::from(problem.buffers[buffer].size_bytes);
-        let mut begun: Vec<bool> = problem.buffers.iter().map(|buffer| buffer.filled_before.is_some()).collect();
+        let mut begun: Vec<bool> =
+            problem.buffers.iter().map(|buffer| buffer.filled_before.is_some()).collect();
         self.schedule(|ready| {
             let cost = |node: usize| {
                 let (mut begins, mut ends) = (0, 0);
@@ -157,8 +166,11 @@ impl<'a> Scheduler<'a> {
         let mut rank = vec![usize::MAX; nodes.len()];
         let mut next_rank = 0;
         let mut entered = vec![false; nodes.len()];
-        let mut stack: Vec<(usize, bool)> =
-            (0..nodes.len()).rev().filter(|&node| self.followers[node].is_empty()).map(|node| (node, false)).collect();
+        let mut stack: Vec<(usize, bool)> = (0..nodes.len())
+            .rev()
+            .filter(|&node| self.followers[node].is_empty())
+            .map(|node| (node, false))
+            .collect();
         while let Some((node, leaving)) = stack.pop() {
             if leaving {
                 rank[node] = next_rank;

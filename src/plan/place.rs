@@ -154,7 +154,8 @@ impl Instance {
         let starting_from = (0..=starts.len())
             .map(|section| starting.partition_point(|&i| items[i as usize].first < section) as u32)
             .collect();
-        let neighbours = items.iter().enumerate().map(|(index, item)| overlapping(&items, index, item)).collect();
+        let neighbours =
+            items.iter().enumerate().map(|(index, item)| overlapping(&items, index, item)).collect();
         Self { sections: starts.len(), items, load, starting, starting_from, neighbours }
     }
 
@@ -181,7 +182,10 @@ impl Instance {
 }
 
 fn overlapping(items: &[Item], index: usize, item: &Item) -> Vec<u32> {
-    (0..items.len()).filter(|&other| other != index && items[other].overlaps(item)).map(|i| i as u32).collect()
+    (0..items.len())
+        .filter(|&other| other != index && items[other].overlaps(item))
+        .map(|i| i as u32)
+        .collect()
 }
 
 /// Where `size` bytes fit between the ranges `taken`, which are sorted by their start.
@@ -424,8 +428,9 @@ impl<'a> Search<'a> {
 
     /// An item whose end is the height.
     fn at_the_top(&mut self) -> usize {
-        let reaches =
-            |&index: &usize| self.current.offsets[index] + self.instance.items[index].size == self.current.height;
+        let reaches = |&index: &usize| {
+            self.current.offsets[index] + self.instance.items[index].size == self.current.height
+        };
         let count = (0..self.instance.items.len()).filter(reaches).count();
         let wanted = self.random.below(count.max(1));
         (0..self.instance.items.len()).filter(reaches).nth(wanted).unwrap_or(0)

@@ -65,6 +65,13 @@ pub struct Limits {
     pub max_buffer_bytes: u64,
 }
 
+impl Default for Limits {
+    /// The largest alignment that WebGPU has, and no limit of sizes.
+    fn default() -> Self {
+        Self { offset_alignment_bytes: 256, max_binding_bytes: u64::MAX, max_buffer_bytes: u64::MAX }
+    }
+}
+
 /// What is to be arranged.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -141,7 +148,9 @@ pub enum ProblemError {
         bytes: u64,
     },
     /// A node binds one buffer in both modes.
-    #[error("node `{node}` binds buffer `{buffer}` both read-only and read-write; bind a copy, or read what it updates")]
+    #[error(
+        "node `{node}` binds buffer `{buffer}` both read-only and read-write; bind a copy, or read what it updates"
+    )]
     BothModes {
         /// The node.
         node: String,
@@ -149,7 +158,9 @@ pub enum ProblemError {
         buffer: String,
     },
     /// Dependencies contradict the given order or the segments.
-    #[error("node `{node}` (segment {segment}) must run after `{after}` (segment {after_segment}), which stands later")]
+    #[error(
+        "node `{node}` (segment {segment}) must run after `{after}` (segment {after_segment}), which stands later"
+    )]
     Order {
         /// The node.
         node: String,
@@ -193,11 +204,20 @@ impl Problem {
         }
         let limits = [
             (buffer.size_bytes, self.limits.max_binding_bytes, "max_storage_buffer_binding_size"),
-            (self.aligned(buffer.size_bytes).unwrap_or(u64::MAX), self.limits.max_buffer_bytes, "max_buffer_size"),
+            (
+                self.aligned(buffer.size_bytes).unwrap_or(u64::MAX),
+                self.limits.max_buffer_bytes,
+                "max_buffer_size",
+            ),
         ];
         for (size_bytes, limit_bytes, limit) in limits {
             if size_bytes > limit_bytes {
-                return Err(ProblemError::TooLarge { buffer: buffer.name.clone(), size_bytes, limit_bytes, limit });
+                return Err(ProblemError::TooLarge {
+                    buffer: buffer.name.clone(),
+                    size_bytes,
+                    limit_bytes,
+                    limit,
+                });
             }
         }
         Ok(())
@@ -218,7 +238,9 @@ impl Problem {
         }
         for one in &node.uses {
             let buffer = self.buffers.get(one.buffer).ok_or_else(|| missing("buffer", one.buffer))?;
-            if node.dispatch && node.uses.iter().any(|other| other.buffer == one.buffer && other.mode != one.mode) {
+            if node.dispatch
+                && node.uses.iter().any(|other| other.buffer == one.buffer && other.mode != one.mode)
+            {
                 return Err(ProblemError::BothModes { node: node.name.clone(), buffer: buffer.name.clone() });
             }
         }

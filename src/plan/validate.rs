@@ -47,7 +47,9 @@ pub enum Violation {
         times: usize,
     },
     /// A node runs before one it waits for.
-    #[error("node `{node}` runs at position {position}, before `{after}` at {after_position}, for which it waits")]
+    #[error(
+        "node `{node}` runs at position {position}, before `{after}` at {after_position}, for which it waits"
+    )]
     NotTopological {
         /// The node.
         node: String,
@@ -71,7 +73,9 @@ pub enum Violation {
         before_segment: u32,
     },
     /// The recorded interval does not cover the uses.
-    #[error("buffer `{buffer}` is live from position {first} to {last}, and the plan records {recorded_first} to {recorded_last}")]
+    #[error(
+        "buffer `{buffer}` is live from position {first} to {last}, and the plan records {recorded_first} to {recorded_last}"
+    )]
     Lifetime {
         /// The buffer.
         buffer: String,
@@ -95,7 +99,9 @@ pub enum Violation {
         arenas: usize,
     },
     /// The buffer ends past its arena.
-    #[error("buffer `{buffer}` takes {size_bytes} bytes at {offset_bytes} of arena {arena}, which has {arena_bytes} bytes")]
+    #[error(
+        "buffer `{buffer}` takes {size_bytes} bytes at {offset_bytes} of arena {arena}, which has {arena_bytes} bytes"
+    )]
     OutOfRange {
         /// The buffer.
         buffer: String,
@@ -164,7 +170,9 @@ pub enum Violation {
         node: String,
     },
     /// A dispatch binds one arena both ways.
-    #[error("node `{node}` reads buffer `{read}` and writes buffer `{written}`, and both lie in arena {arena}")]
+    #[error(
+        "node `{node}` reads buffer `{read}` and writes buffer `{written}`, and both lie in arena {arena}"
+    )]
     ForbiddenPair {
         /// The node.
         node: String,
@@ -282,7 +290,8 @@ impl Validator<'_> {
                 needed_at.push(self.position_of[index]);
             }
         }
-        let nodes_in = |wanted: &dyn Fn(u32) -> bool| self.problem.nodes.iter().filter(|n| wanted(n.segment)).count();
+        let nodes_in =
+            |wanted: &dyn Fn(u32) -> bool| self.problem.nodes.iter().filter(|n| wanted(n.segment)).count();
         if let Some(segment) = declared.filled_before {
             needed_at.push(nodes_in(&|other| other < segment).min(last_position));
         }
@@ -309,15 +318,29 @@ impl Validator<'_> {
             if (slot.first, slot.last) != (first, last) {
                 let (recorded_first, recorded_last) = (slot.first, slot.last);
                 let buffer = buffer();
-                self.violations.push(Violation::Lifetime { buffer, first, last, recorded_first, recorded_last });
+                self.violations.push(Violation::Lifetime {
+                    buffer,
+                    first,
+                    last,
+                    recorded_first,
+                    recorded_last,
+                });
             }
             let (offset_bytes, alignment_bytes) = (slot.offset_bytes, limits.offset_alignment_bytes);
             if offset_bytes % alignment_bytes != 0 {
-                self.violations.push(Violation::Misaligned { buffer: buffer(), offset_bytes, alignment_bytes });
+                self.violations.push(Violation::Misaligned {
+                    buffer: buffer(),
+                    offset_bytes,
+                    alignment_bytes,
+                });
             }
             let (size_bytes, limit_bytes) = (declared.size_bytes, limits.max_binding_bytes);
             if size_bytes > limit_bytes {
-                self.violations.push(Violation::BindingTooLarge { buffer: buffer(), size_bytes, limit_bytes });
+                self.violations.push(Violation::BindingTooLarge {
+                    buffer: buffer(),
+                    size_bytes,
+                    limit_bytes,
+                });
             }
             let arena = slot.arena;
             match self.arrangement.arena_bytes.get(arena) {
@@ -325,9 +348,17 @@ impl Validator<'_> {
                     let arenas = self.arrangement.arena_bytes.len();
                     self.violations.push(Violation::NoArena { buffer: buffer(), arena, arenas });
                 }
-                Some(&arena_bytes) if offset_bytes.checked_add(size_bytes).is_none_or(|end| end > arena_bytes) => {
+                Some(&arena_bytes)
+                    if offset_bytes.checked_add(size_bytes).is_none_or(|end| end > arena_bytes) =>
+                {
                     let buffer = buffer();
-                    self.violations.push(Violation::OutOfRange { buffer, size_bytes, offset_bytes, arena, arena_bytes });
+                    self.violations.push(Violation::OutOfRange {
+                        buffer,
+                        size_bytes,
+                        offset_bytes,
+                        arena,
+                        arena_bytes,
+                    });
                 }
                 Some(_) => {}
             }
@@ -336,7 +367,9 @@ impl Validator<'_> {
 
     fn overlaps(&mut self, lives: &[(usize, usize)]) {
         let (buffers, slots) = (&self.problem.buffers, &self.arrangement.slots);
-        let range = |buffer: usize| (slots[buffer].offset_bytes, slots[buffer].offset_bytes + buffers[buffer].size_bytes);
+        let range = |buffer: usize| {
+            (slots[buffer].offset_bytes, slots[buffer].offset_bytes + buffers[buffer].size_bytes)
+        };
         for one in 0..slots.len() {
             for other in 0..one {
                 let (one_from, one_to) = range(one);
@@ -348,7 +381,8 @@ impl Validator<'_> {
                     continue;
                 }
                 let position = lives[one].0.max(lives[other].0);
-                let node = self.arrangement.order.get(position).map(|&node| self.problem.nodes[node].name.clone());
+                let node =
+                    self.arrangement.order.get(position).map(|&node| self.problem.nodes[node].name.clone());
                 self.violations.push(Violation::Overlap {
                     one: buffers[one].name.clone(),
                     one_from,
