@@ -398,6 +398,7 @@ fn segments_stay_in_sequence_and_hold_what_the_host_fills_and_reads() {
     problem.buffers.push(Buffer { filled_before: Some(1), ..buffer("constant", 4) });
     problem.nodes[2].uses.push(Use { buffer: 4, mode: Mode::Read });
     problem.buffers[1].read_after = Some(0);
+    problem.buffers[3].read_after = Some(1);
     problem.nodes.push(node("late", &[], &[0], &[]));
     problem.nodes[3].segment = 1;
     let arrangement = fast(&problem);
