@@ -6,4 +6,5 @@ pub mod graph;
 pub mod merge;
 pub mod output;
 pub mod plan;
+pub mod reference;
 pub mod rows;

@@ -255,8 +255,8 @@ fn create_temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
 /// From now on SIGINT, SIGTERM and SIGHUP remove this process's temporary files and end it with exit code
 /// 128 + signal, and SIGXFSZ is ignored, so that a file-size limit is an ordinary error of the write.
 ///
-/// A signal that the process was started to ignore stays ignored (`nohup`). For programs to call once, early;
-/// a library that embeds weft may prefer its own handling and call [`remove_temporaries`] from it.
+/// A signal that the process was started to ignore stays ignored (`nohup`). For programs to call before the first output;
+/// a program that embeds weft may prefer its own handling and call [`remove_temporaries`] from it.
 pub fn remove_temporaries_on_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
@@ -266,8 +266,10 @@ pub fn remove_temporaries_on_signals() -> io::Result<()> {
         if let Some(signal) = signals.forever().next() {
             // Held to the end, so that no new temporary file appears.
             let mut temporaries = temporaries();
-            remove_listed(&mut temporaries);
-            let _ = io::stderr().write_all(b"weft: interrupted; no output was written\n");
+            if !temporaries.is_empty() {
+                remove_listed(&mut temporaries);
+                let _ = io::stderr().write_all(b"weft: interrupted; no output was written\n");
+            }
             signal_hook::low_level::exit(128 + signal);
         }
     })?;

@@ -1,14 +1,19 @@
-// The position of an invocation in a grid that may be folded.
+// Linear indices for one-dimensional grids.
 //
-// A dispatch has at most 65,535 workgroups along x, so larger grids are folded into two dimensions, and the last row may
-// reach past the end: a kernel compares its index with the number of its items before it does anything.
+// A dispatch has at most 65,535 groups in a dimension, so the executor folds a longer grid into two dimensions. It may
+// then start a few groups more than were asked for: a kernel leaves when its index is past the end of its work.
 
-// The index of this workgroup in the grid.
-fn linear_workgroup(workgroup_id: vec3<u32>, num_workgroups: vec3<u32>) -> u32 {
-    return workgroup_id.y * num_workgroups.x + workgroup_id.x;
+// Index of a workgroup, from its builtins workgroup_id and num_workgroups.
+fn linear_workgroup(group: vec3<u32>, groups: vec3<u32>) -> u32 {
+    return group.x + group.y * groups.x;
 }
 
-// The index of this invocation in the grid, for workgroups of `size` invocations along x.
-fn linear_invocation(workgroup_id: vec3<u32>, num_workgroups: vec3<u32>, local_index: u32, size: u32) -> u32 {
-    return linear_workgroup(workgroup_id, num_workgroups) * size + local_index;
+// Index of an invocation, from the same builtins, its local_invocation_index and the size of a workgroup.
+fn linear_invocation(group: vec3<u32>, groups: vec3<u32>, local: u32, group_size: u32) -> u32 {
+    return linear_workgroup(group, groups) * group_size + local;
+}
+
+// x / y rounded up. y is not 0.
+fn ceil_div(x: u32, y: u32) -> u32 {
+    return x / y + select(0u, 1u, x % y != 0u);
 }

@@ -1,6 +1,8 @@
 //! What pass and graph files say, decoded but not yet connected: one struct a document, every name and number with
 //! the place it was written at.
 
+use std::fmt;
+
 use super::expr::Expr;
 
 /// A file known to a [`SourceMap`](super::source::SourceMap).
@@ -54,6 +56,21 @@ impl Layout {
     /// Bytes from one element of an array to the next.
     pub fn stride_bytes(self) -> u64 {
         4 * u64::from(self.lanes)
+    }
+}
+
+/// As files write it: `u32`, `vec4<f32>`.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scalar = match self.scalar {
+            Scalar::U32 => "u32",
+            Scalar::I32 => "i32",
+            Scalar::F32 => "f32",
+        };
+        match self.lanes {
+            1 => f.write_str(scalar),
+            lanes => write!(f, "vec{lanes}<{scalar}>"),
+        }
     }
 }
 
@@ -166,6 +183,8 @@ pub struct PassFile {
     pub steps: Option<Spanned<Expr>>,
     /// Declared traffic.
     pub traffic: Option<Traffic>,
+    /// Names whose declarations had errors: nothing more is to be said about them.
+    pub damaged: Vec<String>,
 }
 
 /// Where a node's input comes from.
@@ -330,4 +349,7 @@ pub struct GraphFile {
     pub checks: Named<CheckDecl>,
     /// Results.
     pub outputs: Named<OutputDecl>,
+    /// Names whose declarations had errors, and which may therefore be missing above: nothing more is to be said about
+    /// them, or about others because of them.
+    pub damaged: Vec<String>,
 }

@@ -9,15 +9,10 @@ use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::{GraphFile, Named, Span, Spanned};
+use super::load::Loader;
 
 /// How many files `extends` may chain.
 const CHAIN_FILES_MAX: usize = 64;
-
-/// Finds graph files by the name that a file gives them. What cannot be found or read is reported by the loader.
-pub trait LoadGraph {
-    /// The graph or overlay `name`, as seen from the file that says it.
-    fn graph(&mut self, name: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Arc<GraphFile>>;
-}
 
 /// A graph with everything it extends, and what got lost on the way.
 #[derive(Debug)]
@@ -26,28 +21,43 @@ pub struct Composed {
     pub file: GraphFile,
     /// Names that a file removed and none defined again, and where it says so: for messages about those who miss them.
     pub removed: BTreeMap<String, Span>,
+    /// Whether a file it is made of could not be read, so that anything may be missing.
+    pub incomplete: bool,
+}
+
+impl Composed {
+    /// Whether `name` may be missing because of an error that was reported already.
+    pub fn excuses(&self, name: &str) -> bool {
+        self.incomplete || self.file.damaged.iter().any(|damaged| damaged == name)
+    }
+
+    /// Whether anything in its files was left out because of an error.
+    pub fn is_damaged(&self) -> bool {
+        self.incomplete || !self.file.damaged.is_empty()
+    }
 }
 
 /// Puts together the graph that `file` describes.
-pub fn compose(file: &GraphFile, loader: &mut dyn LoadGraph, diagnostics: &mut Diagnostics) -> Composed {
+pub fn compose(file: &GraphFile, loader: &mut Loader, diagnostics: &mut Diagnostics) -> Composed {
     compose_chain(file, loader, diagnostics, &mut Vec::new())
 }
 
 /// [`compose`], within the chain of files that extend one another, each given by its head.
 fn compose_chain(
     file: &GraphFile,
-    loader: &mut dyn LoadGraph,
+    loader: &mut Loader,
     diagnostics: &mut Diagnostics,
     chain: &mut Vec<Spanned<String>>,
 ) -> Composed {
     chain.push(file.name.clone());
     let mut composed = match &file.extends {
         Some(name) => base(name, loader, diagnostics, chain),
-        None => nothing(&file.name),
+        None => Composed { incomplete: false, ..nothing(&file.name) },
     };
     for name in &file.with {
-        if let Some(overlay) = overlay(name, loader, diagnostics) {
-            Step { section: &overlay, base: &mut composed, diagnostics }.apply();
+        match overlay(name, loader, diagnostics) {
+            Some(overlay) => Step { section: &overlay, base: &mut composed, diagnostics }.apply(),
+            None => composed.incomplete = true,
         }
     }
     Step { section: file, base: &mut composed, diagnostics }.apply();
@@ -60,7 +70,7 @@ fn compose_chain(
 /// The graph that a file extends; an empty one if that cannot be had.
 fn base(
     name: &Spanned<String>,
-    loader: &mut dyn LoadGraph,
+    loader: &mut Loader,
     diagnostics: &mut Diagnostics,
     chain: &mut Vec<Spanned<String>>,
 ) -> Composed {
@@ -96,7 +106,7 @@ fn base(
 /// The overlay that `with` names.
 fn overlay(
     name: &Spanned<String>,
-    loader: &mut dyn LoadGraph,
+    loader: &mut Loader,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<GraphFile>> {
     let overlay = loader.graph(name, diagnostics)?;
@@ -120,7 +130,7 @@ fn overlay(
     Some(overlay)
 }
 
-/// A graph with nothing in it but a name.
+/// A graph with nothing in it but a name: what stands for one that cannot be had.
 fn nothing(name: &Spanned<String>) -> Composed {
     let file = GraphFile {
         name: name.clone(),
@@ -142,8 +152,9 @@ fn nothing(name: &Spanned<String>) -> Composed {
         counts: Vec::new(),
         checks: Vec::new(),
         outputs: Vec::new(),
+        damaged: Vec::new(),
     };
-    Composed { file, removed: BTreeMap::new() }
+    Composed { file, removed: BTreeMap::new(), incomplete: true }
 }
 
 /// What a name in a graph file can stand for.
@@ -245,8 +256,7 @@ impl Step<'_> {
     fn check_own_names(&mut self) {
         let own = definitions(self.section);
         for (index, (kind, name)) in own.iter().enumerate() {
-            let clash =
-                own[..index].iter().find(|(k, n)| k != kind && k.excludes(*kind) && n.value == name.value);
+            let clash = own[..index].iter().find(|(k, n)| k != kind && k.excludes(*kind) && n.value == name.value);
             if let Some((other, first)) = clash {
                 self.diagnostics.push(
                     Diagnostic::at(
@@ -264,8 +274,7 @@ impl Step<'_> {
         for name in &self.section.remove {
             let known = definitions(&self.base.file);
             if !known.iter().any(|(_, n)| n.value == name.value) {
-                let missing = self.missing(name, "remove");
-                self.diagnostics.push(missing);
+                self.missing(name, "remove");
                 continue;
             }
             drop_definitions(&mut self.base.file, &|_, n| n == name.value);
@@ -275,11 +284,11 @@ impl Step<'_> {
 
     fn replace(&mut self) {
         for name in &self.section.replace {
-            let kinds: Vec<Kind> = definitions(self.section)
-                .iter()
-                .filter(|(_, n)| n.value == name.value)
-                .map(|(k, _)| *k)
-                .collect();
+            let kinds: Vec<Kind> =
+                definitions(self.section).iter().filter(|(_, n)| n.value == name.value).map(|(k, _)| *k).collect();
+            if kinds.is_empty() && self.section.damaged.contains(&name.value) {
+                continue;
+            }
             if kinds.is_empty() {
                 self.diagnostics.push(
                     Diagnostic::at(
@@ -292,26 +301,29 @@ impl Step<'_> {
             }
             let replaced = |kind: Kind, n: &str| n == name.value && kinds.iter().any(|k| k.excludes(kind));
             if !definitions(&self.base.file).iter().any(|(kind, n)| replaced(*kind, &n.value)) {
-                let missing = self.missing(name, "replace");
-                self.diagnostics.push(missing);
+                self.missing(name, "replace");
                 continue;
             }
             drop_definitions(&mut self.base.file, &replaced);
         }
     }
 
-    /// The error for a name under `remove` or `replace` that is not there.
-    fn missing(&self, name: &Spanned<String>, verb: &str) -> Diagnostic {
+    /// Reports a name under `remove` or `replace` that is not there.
+    fn missing(&mut self, name: &Spanned<String>, verb: &str) {
+        if self.base.excuses(&name.value) {
+            return;
+        }
         let known = definitions(&self.base.file);
         let error = Diagnostic::at(name.span, format!("there is no `{}` to {verb}", name.value))
             .label("not in what came before");
-        if let Some(&span) = self.base.removed.get(&name.value) {
-            return error.also(span, "already removed here");
-        }
-        if known.is_empty() && !self.section.overlay {
-            return error.help("this graph starts from nothing: it has no `extends`");
-        }
-        error.suggest(&name.value, known.iter().map(|(_, n)| n.value.as_str()))
+        let error = if let Some(&span) = self.base.removed.get(&name.value) {
+            error.also(span, "already removed here")
+        } else if known.is_empty() && !self.section.overlay {
+            error.help("this graph starts from nothing: it has no `extends`")
+        } else {
+            error.suggest(&name.value, known.iter().map(|(_, n)| n.value.as_str()))
+        };
+        self.diagnostics.push(error);
     }
 
     fn rewire(&mut self) {
@@ -328,8 +340,11 @@ impl Step<'_> {
                 );
                 continue;
             }
-            let nodes = &mut self.base.file.nodes;
+            let nodes = &self.base.file.nodes;
             let Some(at) = nodes.iter().position(|(name, _)| name.value == node.value) else {
+                if self.base.excuses(&node.value) {
+                    continue;
+                }
                 let error = Diagnostic::at(node.span, format!("there is no node `{}` to rewire", node.value))
                     .label("not in what came before");
                 self.diagnostics.push(match self.base.removed.get(&node.value) {
@@ -338,7 +353,7 @@ impl Step<'_> {
                 });
                 continue;
             };
-            let inputs = &mut nodes[at].1.inputs;
+            let inputs = &mut self.base.file.nodes[at].1.inputs;
             for (port, producer) in wires {
                 inputs.retain(|(name, _)| name.value != port.value);
                 inputs.push((port.clone(), producer.clone()));
@@ -357,11 +372,8 @@ impl Step<'_> {
                 self.diagnostics.push(
                     Diagnostic::at(name.span, format!("`{}` is already {}", name.value, other.text()))
                         .label("defined again here")
-                        .also(first.span, "first defined here")
-                        .help(format!(
-                            "if it is meant to take that one's place, list `{}` under `replace`",
-                            name.value
-                        )),
+                    .also(first.span, "first defined here")
+                    .help(format!("if it is meant to take that one's place, list `{}` under `replace`", name.value)),
                 );
             }
         }
@@ -379,5 +391,6 @@ impl Step<'_> {
         base.counts.extend_from_slice(&section.counts);
         base.checks.extend_from_slice(&section.checks);
         base.outputs.extend_from_slice(&section.outputs);
+        base.damaged.extend_from_slice(&section.damaged);
     }
 }

@@ -184,6 +184,9 @@ impl<'a> Numbers<'a> {
         if self.has_number(parent, name) {
             return self.number(parent, name, node.span, diagnostics);
         }
+        if tree.scopes[parent].graph.excuses(name) || tree.scopes[parent].graph.excuses(&node.value) {
+            return None;
+        }
         let file = tree.file(scope);
         let declared = file.symbols.iter().find(|(n, _)| n.value == name).map(|(n, _)| n.span);
         diagnostics.push(unbound(node, name, &format!("graph `{}`", file.name.value), declared));
@@ -210,6 +213,9 @@ impl<'a> Numbers<'a> {
     }
 
     fn unknown(&self, scope: ScopeId, name: &str, at: Span, diagnostics: &mut Diagnostics) {
+        if self.tree.scopes[scope].graph.excuses(name) {
+            return;
+        }
         let file = self.tree.file(scope);
         let error = Diagnostic::at(self.sources.find_word(at, name), format!("there is no number `{name}`"));
         if let Some(&removed) = self.tree.scopes[scope].graph.removed.get(name) {
@@ -229,7 +235,7 @@ impl<'a> Numbers<'a> {
         let (node, decl) = tree.leaf_node(leaf);
         for (name, _) in &decl.bind {
             let symbols = || pass.file.symbols.iter().map(|(n, _)| n.value.as_str());
-            if !symbols().any(|n| n == name.value) {
+            if !symbols().any(|n| n == name.value) && !pass.file.damaged.contains(&name.value) {
                 diagnostics.push(
                     Diagnostic::at(name.span, format!("pass `{}` has no symbol `{}`", pass.name(), name.value))
                         .also(pass.file.name.span, "the pass")
@@ -245,8 +251,11 @@ impl<'a> Numbers<'a> {
             } else if self.has_number(scope, &symbol.value) {
                 self.number(scope, &symbol.value, node.span, diagnostics)
             } else {
-                let of = format!("pass `{}`", pass.name());
-                diagnostics.push(unbound(node, &symbol.value, &of, Some(symbol.span)));
+                let graph = &tree.scopes[scope].graph;
+                if !graph.excuses(&symbol.value) && !graph.excuses(&node.value) {
+                    let of = format!("pass `{}`", pass.name());
+                    diagnostics.push(unbound(node, &symbol.value, &of, Some(symbol.span)));
+                }
                 None
             });
         }
@@ -258,7 +267,7 @@ impl<'a> Numbers<'a> {
         let (_, decl) = self.tree.leaf_node(leaf);
         let names = || pass.file.overrides.iter().map(|(n, _)| n.value.as_str());
         for (name, _) in &decl.overrides {
-            if !names().any(|n| n == name.value) {
+            if !names().any(|n| n == name.value) && !pass.file.damaged.contains(&name.value) {
                 diagnostics.push(
                     Diagnostic::at(name.span, format!("pass `{}` has no override `{}`", pass.name(), name.value))
                         .also(pass.file.name.span, "the pass")
@@ -277,7 +286,7 @@ impl<'a> Numbers<'a> {
         let file = self.tree.file(used);
         for (name, _) in &decl.bind {
             let symbols = || file.symbols.iter().map(|(n, _)| n.value.as_str());
-            if !symbols().any(|n| n == name.value) {
+            if !symbols().any(|n| n == name.value) && !self.tree.scopes[used].graph.excuses(&name.value) {
                 diagnostics.push(
                     Diagnostic::at(name.span, format!("graph `{}` has no symbol `{}`", file.name.value, name.value))
                         .also(file.name.span, "the graph")

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::diagnostic::{Diagnostic, Diagnostics};
+use super::super::diagnostic::{Diagnostic, Diagnostics, nearest};
 use super::super::document::{Access, Producer, Span, Spanned};
 use super::super::expr::Expr;
 use super::super::source::SourceMap;
@@ -28,7 +28,7 @@ pub enum Local {
 }
 
 /// Where a value comes from in the flat graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// An input of the root.
     Input(usize),
@@ -125,17 +125,21 @@ impl Follower<'_> {
     }
 
     fn leaf_inputs(&mut self, scope: ScopeId, leaf: LeafId) {
-        let pass = &self.tree.leaves[leaf].pass;
-        let (node, decl) = self.tree.leaf_node(leaf);
+        let tree = self.tree;
+        let pass = &tree.leaves[leaf].pass;
+        let (node, decl) = tree.leaf_node(leaf);
         let mut wired = vec![false; pass.file.ports.len()];
         for (key, producer) in &decl.inputs {
             let wire = self.wire(scope, producer);
             let Some(port) = pass.port_index(&key.value) else {
+                wired.fill(true);
+                if pass.file.damaged.contains(&key.value) {
+                    continue;
+                }
                 let error = Diagnostic::at(key.span, format!("pass `{}` has no port `{}`", pass.name(), key.value))
                     .also(pass.file.name.span, "the pass");
                 let inputs = pass.file.ports.iter().filter(|(_, port)| port.access.value != Access::Write);
                 self.diagnostics.push(error.suggest(&key.value, inputs.map(|(name, _)| name.value.as_str())));
-                wired.fill(true);
                 continue;
             };
             wired[port] = true;
@@ -153,37 +157,42 @@ impl Follower<'_> {
         for (port, _) in wired.iter().enumerate().filter(|(_, wired)| !**wired) {
             let (name, decl) = &pass.file.ports[port];
             if decl.access.value != Access::Write && decl.carries.is_none() {
-                self.unwired(node, &format!("pass `{}`", pass.name()), name);
+                self.unwired(scope, node, &format!("pass `{}`", pass.name()), name);
             }
         }
     }
 
     fn used_inputs(&mut self, scope: ScopeId, used: ScopeId) {
-        let file = self.tree.file(used);
-        let Some((_, node, decl)) = self.tree.used_at(used) else { return };
+        let tree = self.tree;
+        let file = tree.file(used);
+        let Some((_, node, decl)) = tree.used_at(used) else { return };
         let mut wired = vec![false; file.inputs.len()];
         for (key, producer) in &decl.inputs {
             let wire = self.wire(scope, producer);
             let Some(input) = file.inputs.iter().position(|(name, _)| name.value == key.value) else {
+                wired.fill(true);
+                if tree.scopes[used].graph.excuses(&key.value) {
+                    continue;
+                }
                 self.diagnostics.push(
                     Diagnostic::at(key.span, format!("graph `{}` has no input `{}`", file.name.value, key.value))
                         .also(file.name.span, "the graph")
                         .suggest(&key.value, file.inputs.iter().map(|(name, _)| name.value.as_str())),
                 );
-                wired.fill(true);
                 continue;
             };
             wired[input] = true;
             self.wires.scope_inputs[used][input] = wire;
         }
         for (input, _) in wired.iter().enumerate().filter(|(_, wired)| !**wired) {
-            self.unwired(node, &format!("graph `{}`", file.name.value), &file.inputs[input].0);
+            self.unwired(scope, node, &format!("graph `{}`", file.name.value), &file.inputs[input].0);
         }
     }
 
     /// What a node takes whose pass or graph is not known: nothing to check but the producers.
     fn broken_inputs(&mut self, scope: ScopeId, node: usize) {
-        for (_, producer) in &self.tree.node(scope, node).1.inputs {
+        let tree = self.tree;
+        for (_, producer) in &tree.node(scope, node).1.inputs {
             if let Some(wire) = self.wire(scope, producer) {
                 self.mean(wire.local);
             }
@@ -203,7 +212,10 @@ impl Follower<'_> {
         }
     }
 
-    fn unwired(&mut self, node: &Spanned<String>, of: &str, port: &Spanned<String>) {
+    fn unwired(&mut self, scope: ScopeId, node: &Spanned<String>, of: &str, port: &Spanned<String>) {
+        if self.tree.scopes[scope].graph.excuses(&node.value) {
+            return;
+        }
         self.diagnostics.push(
             Diagnostic::at(node.span, format!("node `{}` does not wire `{}`", node.value, port.value))
                 .label(format!("{of} takes it"))
@@ -227,12 +239,13 @@ impl Follower<'_> {
 
     /// `node.port`.
     fn port(&mut self, scope: ScopeId, at: Span, node: &Spanned<String>, port: &Spanned<String>) -> Option<Local> {
-        let nodes = &self.tree.file(scope).nodes;
+        let tree = self.tree;
+        let nodes = &tree.file(scope).nodes;
         let Some(index) = nodes.iter().position(|(name, _)| name.value == node.value) else {
             self.unknown_node(scope, node);
             return None;
         };
-        let found = match self.tree.scopes[scope].members[index] {
+        let found = match tree.scopes[scope].members[index] {
             Member::Leaf(leaf) => self.leaf_port(leaf, at, node, port),
             Member::Scope(used) => self.used_output(used, node, port),
             Member::Broken => None,
@@ -244,7 +257,12 @@ impl Follower<'_> {
     }
 
     fn unknown_node(&mut self, scope: ScopeId, node: &Spanned<String>) {
-        let file = self.tree.file(scope);
+        if self.tree.scopes[scope].graph.excuses(&node.value) {
+            self.wires.lost = true;
+            return;
+        }
+        let tree = self.tree;
+        let file = tree.file(scope);
         let error = Diagnostic::at(node.span, format!("there is no node `{}`", node.value));
         let plain = file.inputs.iter().map(|(name, _)| name).chain(file.joins.iter().map(|(name, _)| name));
         let error = if let Some(&removed) = self.tree.scopes[scope].graph.removed.get(&node.value) {
@@ -255,7 +273,7 @@ impl Follower<'_> {
             error.suggest(&node.value, file.nodes.iter().map(|(name, _)| name.value.as_str()))
         };
         let names = file.nodes.iter().map(|(name, _)| name.value.as_str());
-        match super::super::diagnostic::nearest(&node.value, names.clone()) {
+        match nearest(&node.value, names.clone()) {
             Some(near) => {
                 let index = names.clone().position(|name| name == near);
                 self.wires.meant.extend(index.map(|index| (scope, index)));
@@ -266,9 +284,13 @@ impl Follower<'_> {
     }
 
     fn leaf_port(&mut self, leaf: LeafId, at: Span, node: &Spanned<String>, port: &Spanned<String>) -> Option<Local> {
-        let pass = &self.tree.leaves[leaf].pass;
+        let tree = self.tree;
+        let pass = &tree.leaves[leaf].pass;
         let yields = pass.file.ports.iter().filter(|(_, port)| port.access.value != Access::Read);
         let Some(index) = pass.port_index(&port.value) else {
+            if pass.file.damaged.contains(&port.value) {
+                return None;
+            }
             self.diagnostics.push(
                 Diagnostic::at(port.span, format!("pass `{}` has no port `{}`", pass.name(), port.value))
                     .also(pass.file.name.span, "the pass")
@@ -294,7 +316,11 @@ impl Follower<'_> {
         if let Some(index) = self.tree.output_index(used, &port.value) {
             return Some(Local::Output(used, index));
         }
-        let file = self.tree.file(used);
+        let tree = self.tree;
+        if tree.scopes[used].graph.excuses(&port.value) {
+            return None;
+        }
+        let file = tree.file(used);
         self.diagnostics.push(
             Diagnostic::at(port.span, format!("graph `{}` has no output `{}`", file.name.value, port.value))
                 .label(format!("`{}` uses that graph", node.value))
@@ -306,12 +332,17 @@ impl Follower<'_> {
 
     /// The name of an input or a join.
     fn named(&mut self, scope: ScopeId, name: &Spanned<String>) -> Option<Local> {
-        let file = self.tree.file(scope);
+        let tree = self.tree;
+        let file = tree.file(scope);
         if let Some(input) = file.inputs.iter().position(|(n, _)| n.value == name.value) {
             return Some(Local::Input(scope, input));
         }
         if let Some(join) = file.joins.iter().position(|(n, _)| n.value == name.value) {
             return Some(Local::Join(scope, join));
+        }
+        if self.tree.scopes[scope].graph.excuses(&name.value) {
+            self.wires.lost = true;
+            return None;
         }
         let error = Diagnostic::at(name.span, format!("there is no input or join `{}`", name.value));
         let error = if let Some(node) = file.nodes.iter().position(|(n, _)| n.value == name.value) {
@@ -413,7 +444,8 @@ impl Follower<'_> {
 
     fn part(&mut self, scope: ScopeId, join: usize, part: usize) {
         let Some(wire) = self.wires.joins[scope][join][part] else { return };
-        let name = &self.tree.file(scope).joins[join].0.value;
+        let tree = self.tree;
+        let name = &tree.file(scope).joins[join].0.value;
         let Source::Port(leaf, port) = wire.source else {
             self.diagnostics.push(
                 Diagnostic::at(wire.at, format!("a part of `{name}` is not written by a node"))
@@ -421,7 +453,7 @@ impl Follower<'_> {
             );
             return;
         };
-        let access = &self.tree.leaves[leaf].pass.port(port).access;
+        let access = &tree.leaves[leaf].pass.port(port).access;
         if access.value != Access::Write {
             self.diagnostics.push(
                 Diagnostic::at(wire.at, format!("a part of `{name}` is not a `write` port"))
