@@ -11,6 +11,7 @@ mod library;
 mod lint;
 mod list;
 mod merge;
+mod plan;
 mod schema;
 mod text;
 
@@ -40,6 +41,7 @@ enum Command {
     Fixture(fixture::Args),
     List(list::Args),
     Lint(lint::Args),
+    Plan(plan::Args),
     Schema(schema::Args),
 }
 
@@ -58,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::Fixture(args) => fixture::run(&args),
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Schema(args) => schema::run(&args),
     };
     match outcome {
