@@ -26,7 +26,10 @@ fn main() {
             "--bench" => {}
             "--best" => effort = Effort::Best,
             "--problems" => {
-                problems = arguments.next().and_then(|number| number.parse().ok()).expect("--problems takes a number");
+                problems = arguments
+                    .next()
+                    .and_then(|number| number.parse().ok())
+                    .expect("--problems takes a number");
             }
             _ => folder = Some(PathBuf::from(argument)),
         }
@@ -80,7 +83,8 @@ fn random_problems(count: u64, effort: Effort) {
         for seed in 0..count {
             let problem = random_problem(seed, shape);
             let start = Instant::now();
-            let arrangement = arrange(&problem, effort, NodeOrder::LeastMemory).expect("random problems are sound");
+            let arrangement =
+                arrange(&problem, effort, NodeOrder::LeastMemory).expect("random problems are sound");
             figures.times.push(start.elapsed());
             let proof = validate(&problem, &arrangement).expect("plans are sound");
             figures.ratios.push(proof.peak_bytes as f64 / proof.bound_bytes as f64);
@@ -93,7 +97,8 @@ fn random_problems(count: u64, effort: Effort) {
 
 fn placement_problems(folder: &Path) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
     files.sort();
     assert!(!files.is_empty(), "{} has no .csv files", folder.display());

@@ -10,7 +10,9 @@ use weft::plan::random::Random;
 pub struct Shape {
     /// Fewest and most buffers.
     pub buffers: (usize, usize),
-    /// Standard deviation of the logarithm of a size; the median is 1 MiB.
+    /// Median size, in bytes.
+    pub median_bytes: u32,
+    /// Standard deviation of the logarithm of a size.
     pub size_deviation: f64,
     /// Mean number of nodes from a buffer's writer to its last reader, less one.
     pub mean_life_nodes: f64,
@@ -18,7 +20,7 @@ pub struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { buffers: (8, 80), size_deviation: 1.5, mean_life_nodes: 4.0 }
+        Self { buffers: (8, 80), median_bytes: 1 << 20, size_deviation: 1.5, mean_life_nodes: 4.0 }
     }
 }
 
@@ -67,7 +69,8 @@ impl Draw {
             return 4;
         }
         let normal = (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos();
-        let elements = (f64::from(1 << 18) * (self.shape.size_deviation * normal).exp()) as u64;
+        let elements =
+            (f64::from(self.shape.median_bytes / 4) * (self.shape.size_deviation * normal).exp()) as u64;
         4 * elements.max(1)
     }
 

@@ -432,6 +432,12 @@ impl Plan {
         if self.bound_bytes == 0 { 1.0 } else { self.peak_bytes as f64 / self.bound_bytes as f64 }
     }
 
+    /// The sum of the sizes of buffers live at a position of the order, without the padding between them.
+    pub fn live_bytes(&self, position: usize) -> u64 {
+        let live = |slot: &&Slot| (slot.first..=slot.last).contains(&position);
+        self.slots.iter().filter(live).map(|slot| slot.size_bytes).sum()
+    }
+
     /// The plan as JSON, with the names of `graph`, which is the graph it was made for.
     pub fn to_json(&self, graph: &Graph) -> Json {
         let node_at =

@@ -28,18 +28,20 @@ pub fn live_items(problem: &Problem, order: &[usize]) -> Vec<Item> {
     }
     let end = order.len().max(1) - 1;
     for (item, buffer) in items.iter_mut().zip(&problem.buffers) {
+        let mut include = |position: usize| {
+            item.first = item.first.min(position);
+            item.last = item.last.max(position);
+        };
         if let Some(segment) = buffer.filled_before {
-            let nodes_before = order.partition_point(|&node| problem.nodes[node].segment < segment);
-            item.first = item.first.min(nodes_before.min(end));
+            include(order.partition_point(|&node| problem.nodes[node].segment < segment).min(end));
         }
         if let Some(segment) = buffer.read_after {
-            let nodes_until = order.partition_point(|&node| problem.nodes[node].segment <= segment);
-            item.last = item.last.max(nodes_until.max(1) - 1);
+            include(order.partition_point(|&node| problem.nodes[node].segment <= segment).max(1) - 1);
         }
         if buffer.dedicated {
             (item.first, item.last) = (0, end);
         }
-        // A buffer that only the host touches, or nobody, is live where that happens.
+        // A buffer that nobody touches is live at one position.
         item.first = item.first.min(item.last);
     }
     items
