@@ -5,5 +5,6 @@ pub mod format;
 pub mod graph;
 pub mod merge;
 pub mod output;
+pub mod plan;
 pub mod reference;
 pub mod rows;
