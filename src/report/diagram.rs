@@ -72,7 +72,8 @@ pub struct Node {
 pub struct Port {
     /// Its name; may be empty.
     pub name: String,
-    /// What it is fed with when that is no arrow, for instance a constant. Shown after the name.
+    /// For an input: what it is fed with when that is no arrow, for instance a constant. Name and constant are then
+    /// written in the box instead of on its edge.
     pub fixed: Option<String>,
     /// For an output: lines about the value that leaves it, such as its type, length and bytes. They are written once,
     /// where the arrows begin, however many readers the value has.
@@ -133,8 +134,8 @@ pub enum DiagramError {
     /// Two nodes have one id.
     #[error("two nodes of the diagram have the id `{0}`")]
     DuplicateId(String),
-    /// An edge names a node or port that is not there.
-    #[error("edge {0} of the diagram ends at a port that does not exist")]
+    /// An edge names a node or port that is not there, or ends at one that is fed with a constant.
+    #[error("edge {0} of the diagram ends at a port that does not exist or is fed with a constant")]
     NoSuchPort(usize),
     /// Two edges end at one input.
     #[error("two edges of the diagram end at input {port} of `{id}`")]
@@ -169,7 +170,7 @@ impl Diagram {
         for (index, edge) in self.edges.iter().enumerate() {
             let from = self.nodes.get(edge.from.node).and_then(|node| node.outputs.get(edge.from.port));
             let to = self.nodes.get(edge.to.node).and_then(|node| node.inputs.get(edge.to.port));
-            if from.is_none() || to.is_none() {
+            if from.is_none() || to.is_none_or(|port| port.fixed.is_some()) {
                 return Err(DiagramError::NoSuchPort(index));
             }
             if taken.insert(edge.to, ()).is_some() {
@@ -206,7 +207,7 @@ impl Port {
         Port { name: name.into(), ..Port::default() }
     }
 
-    /// What is written at the port: its name, and what it is fed with.
+    /// Its name, and what it is fed with.
     pub fn text(&self) -> String {
         match &self.fixed {
             Some(fixed) if self.name.is_empty() => fixed.clone(),

@@ -275,12 +275,17 @@ impl Writer<'_> {
         let sources = order.chunk_by(|&a, &b| self.diagram.edges[a].from == self.diagram.edges[b].from);
         for net in sources.map(<[usize]>::to_vec).collect::<Vec<_>>() {
             let _ = writeln!(self.out, "<g class=\"net h{}\">", self.layout.routes[net[0]].hue);
-            net.into_iter().for_each(|edge| self.edge(edge));
+            let mut drawn: Vec<&Route> = Vec::new();
+            for edge in net {
+                let route = &self.layout.routes[edge];
+                self.edge(edge, &branch(route, &drawn));
+                drawn.push(route);
+            }
             self.line("</g>");
         }
     }
 
-    fn edge(&mut self, index: usize) {
+    fn edge(&mut self, index: usize, visible: &[(i64, i64)]) {
         let edge = &self.diagram.edges[index];
         let route = &self.layout.routes[index];
         let class = if edge.kind == EdgeKind::Await { " class=\"dashed open\"" } else { "" };
@@ -290,10 +295,10 @@ impl Writer<'_> {
         let width = edge.weight.map_or(String::new(), |weight| {
             format!(" style=\"stroke-width:{:.1}\"", 1.0 + 5.0 * weight.clamp(0.0, 1.0))
         });
-        let path = path(route);
+        let (visible, whole) = (path(visible), path(&route.points));
         let _ = writeln!(
             self.out,
-            "<g{class}>{title}<path class=\"line\"{width} d=\"{path}\"/><path class=\"hit\" d=\"{path}\"/>{}</g>",
+            "<g{class}>{title}<path class=\"line\"{width} d=\"{visible}\"/><path class=\"hit\" d=\"{whole}\"/>{}</g>",
             route.points.last().map_or(String::new(), |&(x, y)| arrow_head(edge.kind, x, y))
         );
     }
@@ -495,20 +500,58 @@ fn arrow_head(kind: EdgeKind, x: i64, y: i64) -> String {
 /// The corner radius of arrows.
 const RADIUS: i64 = 6;
 
-/// A route as path data, corners rounded.
-fn path(route: &Route) -> String {
+type Point = (i64, i64);
+
+/// The point that lies `by` from `from` on the straight way to `to`.
+fn step(from: Point, to: Point, by: i64) -> Point {
+    (from.0 + (to.0 - from.0).signum() * by, from.1 + (to.1 - from.1).signum() * by)
+}
+
+fn length(a: Point, b: Point) -> i64 {
+    (a.0 - b.0).abs() + (a.1 - b.1).abs()
+}
+
+/// What of a route is still to be drawn once others from the same output are: from a little before the corner at which
+/// it leaves the last of them.
+fn branch(route: &Route, drawn: &[&Route]) -> Vec<Point> {
     let points = &route.points;
+    // The corner from which the rest is drawn, and where exactly; the furthest over all that are drawn.
+    let mut start = (1, points[0]);
+    for other in drawn.iter().map(|other| &other.points) {
+        let same = points.iter().zip(other).take_while(|(a, b)| a == b).count();
+        let (Some(&here), Some(&there)) = (points.get(same), other.get(same)) else { continue };
+        let last = points[same - 1];
+        let along = step((0, 0), (here.0 - last.0, here.1 - last.1), 1)
+            == step((0, 0), (there.0 - last.0, there.1 - last.1), 1);
+        let from = if !along {
+            // One goes on or turns the other way: the corner before is drawn again.
+            let before = if same >= 2 { points[same - 2] } else { last };
+            (same.max(2) - 1, step(last, before, RADIUS.min(length(last, before) / 2)))
+        } else if length(last, here) < length(last, there) {
+            (same, step(here, last, RADIUS.min(length(last, here) / 2)))
+        } else {
+            (same, step(there, last, RADIUS.min(length(last, there) / 2)))
+        };
+        if from.0 > start.0
+            || from.0 == start.0 && length(points[from.0 - 1], from.1) > length(points[start.0 - 1], start.1)
+        {
+            start = from;
+        }
+    }
+    std::iter::once(start.1).chain(points[start.0..].iter().copied()).collect()
+}
+
+/// A line as path data, corners rounded.
+fn path(points: &[Point]) -> String {
     let Some(first) = points.first() else { return String::new() };
     let mut path = format!("M{} {}", first.0, first.1);
-    let step = |from: (i64, i64), to: (i64, i64), by: i64| {
-        (from.0 + (to.0 - from.0).signum() * by, from.1 + (to.1 - from.1).signum() * by)
-    };
-    let length = |a: (i64, i64), b: (i64, i64)| (a.0 - b.0).abs() + (a.1 - b.1).abs();
-    for corner in points.windows(3) {
-        let (before, at, after) = (corner[0], corner[1], corner[2]);
-        let radius = RADIUS.min(length(before, at) / 2).min(length(at, after) / 2);
-        let (start, end) = (step(at, before, radius), step(at, after, radius));
-        let _ = write!(path, "L{} {}Q{} {} {} {}", start.0, start.1, at.0, at.1, end.0, end.1);
+    for (at, corner) in points.windows(3).enumerate() {
+        let (before, corner, after) = (corner[0], corner[1], corner[2]);
+        // A branch begins one radius before its first corner.
+        let room = if at == 0 { length(before, corner) } else { length(before, corner) / 2 };
+        let radius = RADIUS.min(room).min(length(corner, after) / 2);
+        let (start, end) = (step(corner, before, radius), step(corner, after, radius));
+        let _ = write!(path, "L{} {}Q{} {} {} {}", start.0, start.1, corner.0, corner.1, end.0, end.1);
     }
     if let Some(last) = points.last().filter(|_| points.len() > 1) {
         let _ = write!(path, "L{} {}", last.0, last.1);

@@ -36,49 +36,92 @@ const TRUNK_WEIGHT: i64 = 8;
 /// What a pixel of a frame's width costs.
 const FRAME_WEIGHT: i64 = 1;
 
+/// Rounds after the first, in which the weights favour what is nearly straight.
+const REFINEMENTS: usize = 2;
+
 pub(super) fn place(layered: &Layered, shapes: &[Shape]) -> Result<Columns, DiagramError> {
     let variables = Variables::new(layered);
-    let mut constraints = separations(layered, shapes, &variables);
-    let mut count = variables.count;
-    for link in layered.gaps.iter().flatten() {
-        let (top, bottom) = (link.top, link.bottom);
-        let (top_what, bottom_what) =
-            (layered.vertices[top.vertex].what, layered.vertices[bottom.vertex].what);
-        let offset = |what: What, port: usize, output: bool| match what {
-            What::Node(node) if output => shapes[node].outputs[port],
-            What::Node(node) => shapes[node].inputs[port],
-            _ => 0,
-        };
-        let (a, b) = (variables.vertex[top.vertex], variables.vertex[bottom.vertex]);
-        if a == b {
-            continue;
-        }
-        let weight = match (top_what, bottom_what) {
-            (What::Node(_), What::Node(_)) => DIRECT_WEIGHT,
-            (What::Trunk(_), What::Trunk(_)) => TRUNK_WEIGHT,
-            _ => END_WEIGHT,
-        };
-        // The further right of the two ends, less the new variable, and the other one's likewise: their sum is least
-        // when the variable is at the left one, and then is the distance.
-        let left = count;
-        count += 1;
-        constraints.push(Constraint { from: left, to: a, min: -offset(top_what, top.port, true), weight });
-        constraints.push(Constraint {
-            from: left,
-            to: b,
-            min: -offset(bottom_what, bottom.port, false),
-            weight,
-        });
+    let fixed = separations(layered, shapes, &variables);
+    let pulls = pulls(layered, shapes, &variables);
+    let mut x = solve_with(&variables, &fixed, &pulls, |_| 1)?;
+    for _ in 0..REFINEMENTS {
+        let before = x;
+        x = solve_with(&variables, &fixed, &pulls, |pull| favour(pull.length(&before)))?;
     }
-    let x = solve(count, &constraints).map_err(|Circular| DiagramError::Cycle)?;
-    let left =
-        variables.vertex.iter().map(|&v| x[v]).chain(variables.frames().map(|v| x[v])).min().unwrap_or(0);
+    let left = x[..variables.count].iter().copied().min().unwrap_or(0);
     let vertex = variables.vertex.iter().map(|&v| x[v] - left).collect();
     let frames = (0..layered.frames.len()).map(|frame| match frame {
         0 => (0, 0),
         _ => (x[variables.frame_at(frame)] - left, x[variables.frame_at(frame) + 1] - left),
     });
     Ok(Columns { vertex, frames: frames.collect() })
+}
+
+/// An arrow that goes a little sideways looks worse than one that goes far a little further, so what was nearly straight
+/// after one round weighs more in the next.
+fn favour(length: i64) -> i64 {
+    match length {
+        0..40 => 8,
+        40..100 => 3,
+        _ => 1,
+    }
+}
+
+/// Two places that should be above each other: variables with offsets.
+struct Pull {
+    upper: (usize, i64),
+    lower: (usize, i64),
+    weight: i64,
+}
+
+impl Pull {
+    fn length(&self, x: &[i64]) -> i64 {
+        (x[self.upper.0] + self.upper.1 - x[self.lower.0] - self.lower.1).abs()
+    }
+}
+
+fn pulls(layered: &Layered, shapes: &[Shape], variables: &Variables) -> Vec<Pull> {
+    let mut pulls = Vec::new();
+    for link in layered.gaps.iter().flatten() {
+        let (top, bottom) = (link.top, link.bottom);
+        let upper = match layered.vertices[top.vertex].what {
+            What::Node(node) => shapes[node].outputs[top.port],
+            _ => 0,
+        };
+        let lower = match layered.vertices[bottom.vertex].what {
+            What::Node(node) => shapes[node].inputs[bottom.port],
+            _ => 0,
+        };
+        let is_node = |v: usize| matches!(layered.vertices[v].what, What::Node(_));
+        let weight = match (is_node(top.vertex), is_node(bottom.vertex)) {
+            (true, true) => DIRECT_WEIGHT,
+            (false, false) => TRUNK_WEIGHT,
+            _ => END_WEIGHT,
+        };
+        let (upper, lower) =
+            ((variables.vertex[top.vertex], upper), (variables.vertex[bottom.vertex], lower));
+        if upper.0 != lower.0 {
+            pulls.push(Pull { upper, lower, weight });
+        }
+    }
+    pulls
+}
+
+fn solve_with(
+    variables: &Variables,
+    fixed: &[Constraint],
+    pulls: &[Pull],
+    factor: impl Fn(&Pull) -> i64,
+) -> Result<Vec<i64>, DiagramError> {
+    let mut constraints = fixed.to_vec();
+    for (left, pull) in (variables.count..).zip(pulls) {
+        // One more variable, left of both ends. The sum of the distances from it to them is least when it is at the left
+        // one, and then is their distance.
+        let weight = pull.weight * factor(pull);
+        constraints.push(Constraint { from: left, to: pull.upper.0, min: -pull.upper.1, weight });
+        constraints.push(Constraint { from: left, to: pull.lower.0, min: -pull.lower.1, weight });
+    }
+    solve(variables.count + pulls.len(), &constraints).map_err(|Circular| DiagramError::Cycle)
 }
 
 /// Which variable places what.
@@ -112,10 +155,6 @@ impl Variables {
     /// The variable of a frame's left edge; that of the right edge follows.
     fn frame_at(&self, frame: usize) -> usize {
         self.first_frame + 2 * (frame - 1)
-    }
-
-    fn frames(&self) -> std::ops::Range<usize> {
-        self.first_frame..self.count
     }
 }
 

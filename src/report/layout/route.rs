@@ -383,6 +383,11 @@ fn hues(layered: &Layered, columns: &Columns) -> Vec<usize> {
             }
         }
     }
+    for at_box in nets_at_boxes(layered) {
+        for &net in &at_box {
+            beside[net].extend(at_box.iter().copied().filter(|&other| other != net));
+        }
+    }
     let mut hues: Vec<Option<usize>> = vec![None; layered.nets.len()];
     let mut used = [0usize; HUES];
     for net in 0..layered.nets.len() {
@@ -393,6 +398,20 @@ fn hues(layered: &Layered, columns: &Columns) -> Vec<usize> {
         hues[net] = Some(hue);
     }
     hues.into_iter().map(|hue| hue.unwrap_or(0)).collect()
+}
+
+/// For every box, the nets that begin or end there.
+fn nets_at_boxes(layered: &Layered) -> Vec<Vec<usize>> {
+    let mut at_boxes = vec![Vec::new(); layered.vertices.len()];
+    for link in layered.gaps.iter().flatten() {
+        at_boxes[link.top.vertex].push(link.net);
+        at_boxes[link.bottom.vertex].push(link.net);
+    }
+    for nets in &mut at_boxes {
+        nets.sort_unstable();
+        nets.dedup();
+    }
+    at_boxes
 }
 
 fn bands(rows: &Rows) -> Vec<Band> {

@@ -14,7 +14,7 @@ pub enum Role {
     Line,
     /// The name of a port with arrows.
     Port,
-    /// The name of a port that is fed with a constant, and the constant.
+    /// Names of ports that are fed with constants, and the constants.
     Fixed,
     /// About the value that leaves an output.
     Label,
@@ -119,6 +119,9 @@ struct PortRow {
 }
 
 fn shape(node: &Node, input_order: &[usize], output_order: &[usize]) -> Shape {
+    let wired =
+        input_order.iter().copied().filter(|&port| node.inputs[port].fixed.is_none()).collect::<Vec<_>>();
+    let input_order = wired.as_slice();
     let inputs = input_row(&node.inputs, input_order);
     let outputs = output_row(&node.outputs, output_order);
     let body = body(node);
@@ -128,11 +131,11 @@ fn shape(node: &Node, input_order: &[usize], output_order: &[usize]) -> Shape {
         .max(inputs.extent + 2 * port_side)
         .max(outputs.extent + 2 * port_side)
         .max(40);
-    let input_x = spread(&inputs, w);
-    let output_x = spread(&outputs, w);
+    let input_x = spread(&inputs, w, port_side);
+    let output_x = spread_outputs(&outputs, w, port_side);
 
     let named_rows = |row: &PortRow, ports: &[Port], order: &[usize]| {
-        let named = order.iter().zip(&row.rows).filter(|&(&port, _)| !ports[port].text().is_empty());
+        let named = order.iter().zip(&row.rows).filter(|&(&port, _)| !ports[port].name.is_empty());
         named.map(|(_, &row)| row as i64 + 1).max().unwrap_or(0)
     };
     let input_rows = named_rows(&inputs, &node.inputs, input_order);
@@ -167,7 +170,8 @@ fn shape(node: &Node, input_order: &[usize], output_order: &[usize]) -> Shape {
             foot = foot.max(y + 4);
         }
     }
-    let (inputs, outputs) = (by_port(input_order, &input_x), by_port(output_order, &output_x));
+    let inputs = by_port(node.inputs.len(), input_order, &input_x, w / 2);
+    let outputs = by_port(node.outputs.len(), output_order, &output_x, w / 2);
     Shape { w, h, foot, inputs, outputs, ticks, texts }
 }
 
@@ -184,20 +188,37 @@ fn body(node: &Node) -> Vec<(Role, String)> {
     if !node.subtitle.is_empty() {
         body.push((Role::Subtitle, shorten(&node.subtitle, TITLE_CHARS)));
     }
+    let fixed =
+        node.inputs.iter().filter(|port| port.fixed.is_some()).map(|port| shorten(&port.text(), TEXT_CHARS));
+    body.extend(wrap(fixed).into_iter().map(|line| (Role::Fixed, line)));
     body.extend(node.lines.iter().map(|line| (Role::Line, shorten(line, TITLE_CHARS))));
     body
 }
 
+/// Items in lines of about [`TEXT_CHARS`] characters.
+fn wrap(items: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for item in items {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + item.chars().count() <= TEXT_CHARS => {
+                line.push_str(", ");
+                line.push_str(&item);
+            }
+            _ => lines.push(item),
+        }
+    }
+    lines
+}
+
 fn port_text(texts: &mut Vec<Text>, port: &Port, x: i64, y: i64) {
-    let content = shorten(&port.text(), TEXT_CHARS);
+    let content = shorten(&port.name, TEXT_CHARS);
     if !content.is_empty() {
-        let role = if port.fixed.is_some() { Role::Fixed } else { Role::Port };
-        texts.push(Text { x, y, anchor: Anchor::Middle, role, content });
+        texts.push(Text { x, y, anchor: Anchor::Middle, role: Role::Port, content });
     }
 }
 
 fn half_width(port: &Port) -> i64 {
-    (Role::Port.width(&shorten(&port.text(), TEXT_CHARS)) + 1) / 2
+    (Role::Port.width(&shorten(&port.name, TEXT_CHARS)) + 1) / 2
 }
 
 fn input_row(ports: &[Port], order: &[usize]) -> PortRow {
@@ -244,15 +265,26 @@ fn output_row(ports: &[Port], order: &[usize]) -> PortRow {
     PortRow { x, rows: vec![0; order.len()], extent }
 }
 
-/// Places of a row in a box of width `w`: what is left over goes in equal parts between and around the ports.
-fn spread(row: &PortRow, w: i64) -> Vec<i64> {
+/// Places of a row in a box of width `w`: what is left over beside the margins goes in equal parts between and around
+/// the ports.
+fn spread(row: &PortRow, w: i64, side: i64) -> Vec<i64> {
     let count = row.x.len().max(1) as i64;
-    let spare = w - row.extent;
-    row.x.iter().enumerate().map(|(at, x)| x + spare * (2 * at as i64 + 1) / (2 * count)).collect()
+    let spare = w - row.extent - 2 * side;
+    row.x.iter().enumerate().map(|(at, x)| x + side + spare * (2 * at as i64 + 1) / (2 * count)).collect()
 }
 
-fn by_port(order: &[usize], x: &[i64]) -> Vec<i64> {
-    let mut places = vec![0; order.len()];
+/// How far a label may reach out of its box.
+const LABEL_OVERHANG: i64 = 8;
+
+/// A single output stands in the middle if its label has room there.
+fn spread_outputs(row: &PortRow, w: i64, side: i64) -> Vec<i64> {
+    let room = row.x.len() == 1 && row.extent - row.x[0] <= w / 2 + LABEL_OVERHANG;
+    if room { vec![w / 2] } else { spread(row, w, side) }
+}
+
+/// Places by port; those that are not in the order get `other`.
+fn by_port(count: usize, order: &[usize], x: &[i64], other: i64) -> Vec<i64> {
+    let mut places = vec![other; count];
     order.iter().zip(x).for_each(|(&port, &x)| places[port] = x);
     places
 }
