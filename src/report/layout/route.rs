@@ -39,7 +39,7 @@ pub(super) fn route(
     let nodes = place_nodes(layered, shapes, &columns, &rows);
     let routes = routes(layered, &columns, &nodes, &gaps, &rows, diagram);
     let frames = frames(layered, &columns, &rows, &routes);
-    let height = rows.height + MARGIN;
+    let height = rows.height + MARGIN / 2;
     let mut layout = Layout { width: 0, height, gutter, nodes, routes, frames, bands: bands(&rows) };
     let right = layout.nodes.iter().map(|node| node.rect.right());
     let right = right.chain(layout.frames.iter().map(|frame| frame.rect.right()));
@@ -278,6 +278,7 @@ fn rows(ranks: &Ranks, layered: &Layered, shapes: &[Shape], gaps: &[Gap]) -> Row
             y += gap.height();
         }
     }
+    y += MARGIN / 2;
     // A segment without boxes of its own begins where the drawing ends.
     for (segment, &start) in ranks.segment_start.iter().enumerate() {
         if start >= layered.layers.len() && segment > 0 {
