@@ -4,6 +4,6 @@
 //! knows what a pass or a value is.
 
 pub mod diagram;
-//pub mod dot;
+pub mod dot;
 pub mod layout;
 pub mod svg;

@@ -13,6 +13,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use weft::report::diagram::Diagram;
+use weft::report::dot::dot;
 use weft::report::layout::layout;
 use weft::report::svg::{Theme, svg};
 
@@ -42,6 +43,7 @@ fn the_baseline_keeps_what_layouts_promise() {
     let auto = svg(&diagram, Theme::Auto).expect("a consistent diagram");
     assert_eq!(xml::check(&auto), Ok(()));
     leave("baseline.svg", &auto);
+    leave("baseline.dot", &dot(&diagram).expect("a consistent diagram"));
     leave("baseline-dark.svg", &svg(&diagram, Theme::Dark).expect("a consistent diagram"));
 }
 
