@@ -1,3 +1,9 @@
 //! weft: a dataflow graph executor for GPU compute passes, and a merge for Everett key-value files.
 
 pub mod report;
+pub mod graph;
+pub mod fixture;
+pub mod format;
+pub mod merge;
+pub mod output;
+pub mod rows;

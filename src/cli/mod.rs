@@ -1,6 +1,14 @@
 //! The command line: one file a command, each thin. Results go to standard output, messages to standard error.
 
+mod check;
+mod dump;
 mod failure;
+mod files;
+mod fixture;
+mod import;
+mod info;
+mod merge;
+mod text;
 
 use std::process::ExitCode;
 
@@ -11,18 +19,37 @@ pub use failure::Failure;
 /// Merge Everett key-value files, and run, draw and profile graphs of GPU compute passes.
 #[derive(Parser)]
 #[command(name = "weft", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done; 1 bad input, refused or differing files; 2 usage; 3 device; \
+                        4 the system refused to read or write; 128 + signal.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Merge(merge::Args),
+    Import(import::Args),
+    Dump(dump::Args),
+    Check(check::Args),
+    Info(info::Args),
+    Fixture(fixture::Args),
+}
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let outcome: Result<(), Failure> = match cli.command {};
+    let command = Cli::parse().command;
+    if let Err(error) = weft::output::remove_temporaries_on_signals() {
+        return Failure::System(format!("cannot handle signals: {error}")).report();
+    }
+    let outcome = match command {
+        Command::Merge(args) => merge::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Fixture(args) => fixture::run(&args),
+    };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -166,6 +166,8 @@ pub struct PassFile {
     pub steps: Option<Spanned<Expr>>,
     /// Declared traffic.
     pub traffic: Option<Traffic>,
+    /// Names whose declarations had errors: nothing more is to be said about them.
+    pub damaged: Vec<String>,
 }
 
 /// Where a node's input comes from.
@@ -330,4 +332,7 @@ pub struct GraphFile {
     pub checks: Named<CheckDecl>,
     /// Results.
     pub outputs: Named<OutputDecl>,
+    /// Names whose declarations had errors, and which may therefore be missing above: nothing more is to be said about
+    /// them, or about others because of them.
+    pub damaged: Vec<String>,
 }

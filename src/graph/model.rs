@@ -3,7 +3,8 @@
 //! Contents of memory are **values**: each is one version of one **buffer**. A `write` port begins a buffer, `update` and
 //! `accumulate` ports yield the next version of the same bytes, several `write` ports may fill disjoint parts of one
 //! value (a join). All expressions here are over the root graph's symbols and counts only; `let` names and the symbols
-//! of passes and subgraphs have been substituted.
+//! of passes and subgraphs have been substituted. Everything that has a name is in an order that names and wires decide,
+//! never the order in a file.
 
 use std::sync::Arc;
 
@@ -59,6 +60,15 @@ pub struct ElementType {
     pub layout: Layout,
 }
 
+/// A type that a graph file declares, which a flat graph file therefore has to declare again.
+#[derive(Clone, Debug)]
+pub struct DeclaredType {
+    /// Name and layout.
+    pub element: ElementType,
+    /// What an element means.
+    pub doc: String,
+}
+
 /// Where a value comes from.
 #[derive(Clone, Debug)]
 pub enum Origin {
@@ -73,7 +83,8 @@ pub enum Origin {
 /// One version of one buffer's contents.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Stable name: `keep_scan/tiles.sums`, the input's, join's or constant's name.
+    /// Stable name: `keep_scan/tiles.sums`, the input's or join's name, or `{value: EXPR}` of a constant. A version that
+    /// several nodes accumulated has the name of the first of their ports.
     pub name: String,
     /// Element type.
     pub element: ElementType,
@@ -87,6 +98,21 @@ pub struct Value {
     pub previous: Option<ValueId>,
     /// Nodes that read it, `update` and `accumulate` included.
     pub readers: SmallVec<[NodeId; 4]>,
+}
+
+impl Value {
+    /// The nodes that write it; none for an input or a constant.
+    pub fn writers(&self) -> &[NodeId] {
+        match &self.origin {
+            Origin::Nodes(nodes) => nodes,
+            Origin::Input(_) | Origin::Constant(_) => &[],
+        }
+    }
+
+    /// Whether it is put together from parts, by a `join` of the graph file.
+    pub fn is_join(&self) -> bool {
+        matches!(self.origin, Origin::Nodes(_)) && !self.name.contains('.')
+    }
 }
 
 /// Bytes that hold the versions of a value, one after another.
@@ -135,6 +161,8 @@ pub struct Node {
     pub overrides: Vec<(String, u32)>,
     /// Every symbol of the pass, in its order.
     pub bind: Vec<(String, Expr)>,
+    /// What the pass's generics stand for, in its order.
+    pub generics: Vec<(String, ElementType)>,
     /// Every port, in the pass's order.
     pub bindings: Vec<Binding>,
     /// Dispatch size; may mention `step`.
@@ -200,7 +228,7 @@ pub struct Output {
 }
 
 /// Why one node waits for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
     /// Reads a value the other wrote.
     ReadAfterWrite,
@@ -234,8 +262,12 @@ pub struct Graph {
     pub doc: String,
     /// Numbers the caller gives.
     pub symbols: Vec<Symbol>,
-    /// Bounds on them.
+    /// Bounds on them. They mention symbols only: counts have been replaced by their maxima.
     pub bounds: Vec<Bound>,
+    /// Types that graph files declare and this graph mentions.
+    pub types: Vec<DeclaredType>,
+    /// Element types the graph is generic in. Resolved by itself, it takes each for a type of its own.
+    pub generics: Vec<ElementType>,
     /// Nodes, in a deterministic topological order that does not depend on the order in the files.
     pub nodes: Vec<Node>,
     /// Values.

@@ -1,0 +1,63 @@
+//! `weft check`: a full scan of KV03 files.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use weft::format::kv03::ScanReport;
+
+use super::{Failure, files, text};
+
+/// Read KV03 files whole and check every rule of the format
+///
+/// All files are checked, also after one that fails.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The KV03 files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Refuse valid files that are not byte for byte what an encoder writes for their rows
+    #[arg(long)]
+    canonical: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut failures = Vec::new();
+    for path in &args.files {
+        match check(path, args.canonical) {
+            Ok(()) => {}
+            Err(Failure::OutputClosed) => break,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(Failure::Several(failures)) }
+}
+
+fn check(path: &Path, canonical: bool) -> Result<(), Failure> {
+    let started = Instant::now();
+    let mapped = files::map(path)?;
+    let file = files::open(path, &mapped)?;
+    let report = file.scan().map_err(|error| Failure::format(path, &error))?;
+    let deviations = deviations(&report);
+    if canonical && !deviations.is_empty() {
+        return Err(Failure::Input(format!(
+            "{0}: valid, but not canonical: {deviations}; rewrite it with weft merge {0} -o NEW",
+            path.display()
+        )));
+    }
+    let verdict = match deviations.as_str() {
+        "" => "canonical".to_owned(),
+        deviations => format!("not canonical: {deviations}"),
+    };
+    text::print(&format!(
+        "{}: valid: {}, {}, longest key {}; {verdict} ({})\n",
+        path.display(),
+        text::counted(report.records, "record"),
+        text::counted(report.tombstones, "tombstone"),
+        text::counted(report.longest_key_bytes, "byte"),
+        text::duration(started.elapsed()),
+    ))
+}
+
+fn deviations(report: &ScanReport) -> String {
+    report.deviations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,42 @@
+//! Where a file writer puts its bytes.
+
+use std::fs::File;
+use std::io;
+
+/// A destination that takes bytes at offsets. Writers hand over large pieces, mostly in order; the header comes last.
+pub trait Output {
+    /// Writes all of `bytes` at `offset` (in bytes from the start of the file).
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+}
+
+impl<O: Output + ?Sized> Output for &mut O {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        (**self).write_at(offset, bytes)
+    }
+}
+
+impl Output for Vec<u8> {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let start = usize::try_from(offset).map_err(io::Error::other)?;
+        let end = start + bytes.len();
+        if self.len() < end {
+            self.resize(end, 0);
+        }
+        self[start..end].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Output for &File {
+    #[cfg(unix)]
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(*self, bytes, offset)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        use std::io::{Seek, SeekFrom, Write};
+        self.seek(SeekFrom::Start(offset))?;
+        self.write_all(bytes)
+    }
+}

@@ -1,0 +1,271 @@
+//! What is known about numbers before anything runs: bounds on symbols and maxima of counts. With it, whether two
+//! lengths agree.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::super::diagnostic::{Diagnostic, Diagnostics};
+use super::super::document::Relation;
+use super::super::expr::{Comparison, Expr, Function, Operator};
+use super::super::model::Bound;
+use super::numbers::Numbers;
+use super::tree::Tree;
+
+/// Bounds and maxima of the flat graph.
+#[derive(Default)]
+pub struct Facts {
+    /// Bounds over symbols alone, each once, in an order that does not depend on files.
+    pub bounds: Vec<Bound>,
+    /// Counts by flat name, with their maxima over symbols and counts.
+    pub maxima: BTreeMap<String, Expr>,
+    /// Counts that only the device knows.
+    pub unawaited: BTreeSet<String>,
+    /// Symbols that bounds give a number.
+    equal: HashMap<String, Expr>,
+}
+
+impl Facts {
+    /// Collects and checks the bounds and maxima of every scope.
+    pub fn collect(tree: &Tree, numbers: &mut Numbers, diagnostics: &mut Diagnostics) -> Facts {
+        let mut facts = Facts::default();
+        facts.collect_maxima(tree, numbers, diagnostics);
+        let mut bounds = BTreeMap::new();
+        for scope in 0..tree.scopes.len() {
+            for required in &tree.file(scope).require {
+                let at = required.text.span;
+                let left = numbers.flatten(scope, &required.left, at, diagnostics);
+                let right = numbers.flatten(scope, &required.right, at, diagnostics);
+                let (Some(left), Some(right)) = (left, right) else { continue };
+                let text = format!("{left} {} {right}", relation_text(required.relation));
+                if let Some(bound) = facts.bound(&text, left, required.relation, right, &required.why) {
+                    bounds.entry(text).or_insert(bound);
+                } else {
+                    diagnostics.push(
+                        Diagnostic::at(at, "this bound cannot be checked before anything runs")
+                            .label(format!("`{text}`"))
+                            .help("a count may only be on the left, where its maximum stands for it"),
+                    );
+                }
+            }
+        }
+        facts.bounds = bounds.into_values().collect();
+        facts.collect_equal();
+        facts
+    }
+
+    fn collect_maxima(&mut self, tree: &Tree, numbers: &mut Numbers, diagnostics: &mut Diagnostics) {
+        for index in 0..numbers.counts.len() {
+            let count = &numbers.counts[index];
+            let decl = &tree.file(count.scope).counts[count.index].1;
+            let (name, scope, awaited) = (count.name.clone(), count.scope, count.awaited);
+            if !awaited {
+                self.unawaited.insert(name.clone());
+            }
+            if let Some(max) = numbers.flatten(scope, &decl.max.value, decl.max.span, diagnostics) {
+                self.maxima.insert(name, max);
+            }
+        }
+        let circular: Vec<String> = self.maxima.keys().filter(|name| self.is_circular(name)).cloned().collect();
+        for name in circular {
+            if let Some(count) = numbers.count(&name) {
+                let (declared, decl) = &tree.file(count.scope).counts[count.index];
+                diagnostics.push(
+                    Diagnostic::at(decl.max.span, format!("the maximum of `{}` depends on itself", declared.value))
+                        .label("a maximum is over symbols and other counts"),
+                );
+            }
+            self.maxima.remove(&name);
+        }
+    }
+
+    /// Whether the maximum of a count mentions the count, directly or through other counts.
+    fn is_circular(&self, name: &str) -> bool {
+        let mut pending = vec![name];
+        let mut seen = BTreeSet::new();
+        while let Some(next) = pending.pop() {
+            for mentioned in self.maxima.get(next).into_iter().flat_map(Expr::symbols) {
+                if mentioned == name {
+                    return true;
+                }
+                if seen.insert(mentioned) {
+                    pending.push(mentioned);
+                }
+            }
+        }
+        false
+    }
+
+    /// A bound in which maxima stand for counts; none if that does not bound the counts themselves.
+    fn bound(&self, text: &str, left: Expr, relation: Relation, right: Expr, why: &str) -> Option<Bound> {
+        let counts = |name: &str| self.maxima.contains_key(name);
+        let mentions = left.symbols().any(counts) || right.symbols().any(counts);
+        let safe = relation != Relation::Equal && !right.symbols().any(counts) && rises(&left, &counts);
+        (safe || !mentions).then(|| Bound {
+            text: text.to_string(),
+            left: self.at_most(&left),
+            relation,
+            right,
+            why: why.to_string(),
+        })
+    }
+
+    /// An expression with maxima for counts.
+    pub fn at_most(&self, expr: &Expr) -> Expr {
+        let mut expr = expr.clone();
+        // Maxima are not circular, so each round removes a level of counts.
+        for _ in 0..=self.maxima.len() {
+            if !expr.symbols().any(|name| self.maxima.contains_key(name)) {
+                break;
+            }
+            expr = expr.substitute(&|name| self.maxima.get(name).cloned());
+        }
+        expr
+    }
+
+    fn collect_equal(&mut self) {
+        for bound in self.bounds.iter().filter(|bound| bound.relation == Relation::Equal) {
+            let Expr::Symbol(name) = &bound.left else { continue };
+            let tangled = |other: &str| other == name || self.equal.contains_key(other);
+            let used = |expr: &Expr| expr.symbols().any(|other| other == name);
+            if !tangled(name) || self.equal.is_empty() {
+                let free = !bound.right.symbols().any(tangled) && !self.equal.values().any(used);
+                if free {
+                    self.equal.insert(name.clone(), bound.right.clone());
+                }
+            }
+        }
+    }
+
+    /// Whether two lengths agree wherever the bounds hold.
+    pub fn compare(&self, left: &Expr, right: &Expr) -> Comparison {
+        let left = left.substitute(&|name| self.equal.get(name).cloned());
+        let right = right.substitute(&|name| self.equal.get(name).cloned());
+        let names = self.closure(left.symbols().chain(right.symbols()));
+        let known = |expr: &Expr| expr.symbols().all(|name| names.contains(name));
+        let bounds: Vec<&Bound> = self.bounds.iter().filter(|b| known(&b.left) && known(&b.right)).collect();
+        let maxima: Vec<(&String, &Expr)> = self.maxima.iter().filter(|(name, _)| names.contains(*name)).collect();
+        let admits = |lookup: &dyn Fn(&str) -> Option<u64>| {
+            bounds.iter().all(|bound| bound_holds(bound, lookup))
+                && maxima.iter().all(|(name, max)| match (lookup(name), max.eval(lookup)) {
+                    (Some(number), Ok(max)) => number <= max,
+                    _ => false,
+                })
+        };
+        match left.compare(&right, &admits) {
+            Comparison::Unknown => left.compare(&right, &|_| true),
+            comparison => comparison,
+        }
+    }
+
+    /// These names and those that the maxima of counts among them mention.
+    fn closure<'e>(&'e self, names: impl Iterator<Item = &'e str>) -> BTreeSet<String> {
+        let mut pending: Vec<&str> = names.collect();
+        let mut closed = BTreeSet::new();
+        while let Some(name) = pending.pop() {
+            if closed.insert(name.to_string()) {
+                pending.extend(self.maxima.get(name).into_iter().flat_map(Expr::symbols));
+            }
+        }
+        closed
+    }
+
+    /// The counts of which `expr` falls while they rise, so that no maximum bounds it; none if it is safe.
+    pub fn falling(&self, expr: &Expr) -> Option<String> {
+        let counts: BTreeSet<&str> = expr.symbols().filter(|name| self.maxima.contains_key(*name)).collect();
+        counts.into_iter().find(|count| !rises(expr, &|name| name == *count)).map(str::to_string)
+    }
+}
+
+/// A relation as files write it.
+pub fn relation_text(relation: Relation) -> &'static str {
+    match relation {
+        Relation::AtMost => "<=",
+        Relation::Below => "<",
+        Relation::Equal => "==",
+    }
+}
+
+fn bound_holds(bound: &Bound, lookup: &dyn Fn(&str) -> Option<u64>) -> bool {
+    match (bound.left.eval(lookup), bound.right.eval(lookup)) {
+        (Ok(left), Ok(right)) => match bound.relation {
+            Relation::AtMost => left <= right,
+            Relation::Below => left < right,
+            Relation::Equal => left == right,
+        },
+        _ => false,
+    }
+}
+
+/// Whether an expression never falls while the names that `of` admits rise, as far as its shape tells.
+fn rises(expr: &Expr, of: &dyn Fn(&str) -> bool) -> bool {
+    let still = |expr: &Expr| !expr.symbols().any(of);
+    match expr {
+        Expr::Num(_) | Expr::Symbol(_) => true,
+        Expr::Binary(Operator::Subtract, left, right) => rises(left, of) && still(right),
+        Expr::Binary(_, left, right) => rises(left, of) && rises(right, of),
+        Expr::Call(Function::CeilDiv | Function::Align | Function::Shr, arguments) => {
+            rises(&arguments[0], of) && still(&arguments[1])
+        }
+        Expr::Call(_, arguments) => arguments.iter().all(|argument| rises(argument, of)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Expr {
+        Expr::parse(text).unwrap()
+    }
+
+    fn facts(bounds: &[&str], maxima: &[(&str, &str)]) -> Facts {
+        let mut facts = Facts::default();
+        facts.maxima = maxima.iter().map(|(name, max)| (name.to_string(), parse(max))).collect();
+        for text in bounds {
+            let (left, relation, right) = Expr::parse_relation(text).unwrap();
+            facts.bounds.extend(facts.bound(text, left, relation, right, ""));
+        }
+        facts.collect_equal();
+        facts
+    }
+
+    #[test]
+    fn bounds_and_maxima_decide_comparisons() {
+        let same = |facts: &Facts, left, right| facts.compare(&parse(left), &parse(right)) == Comparison::Same;
+        assert!(same(&facts(&["words == ceil_div(bits, 32)"], &[]), "words + 1", "ceil_div(bits, 32) + 1"));
+        assert!(same(&facts(&["n <= 100"], &[]), "min(n, 100)", "n"));
+        assert!(!same(&facts(&[], &[]), "min(n, 100)", "n"));
+        assert!(same(&facts(&[], &[("m", "n")]), "max(m, n)", "n"));
+        assert!(!same(&facts(&[], &[]), "max(m, n)", "n"));
+        assert!(!same(&facts(&[], &[("m", "n")]), "m", "n"));
+    }
+
+    #[test]
+    fn equations_that_go_round_are_left_alone() {
+        let facts = facts(&["a == b + 1", "b == a", "c == c"], &[]);
+        assert_eq!(facts.equal.len(), 1);
+        assert_eq!(facts.compare(&parse("a"), &parse("b + 1")), Comparison::Same);
+    }
+
+    #[test]
+    fn shapes_that_fall() {
+        let facts = facts(&[], &[("m", "n")]);
+        for (text, falls) in [
+            ("m", false),
+            ("n - m", true),
+            ("m - n", false),
+            ("ceil_div(m, 32) * 2 + n", false),
+            ("ceil_div(n, m)", true),
+            ("min(m, n - m)", true),
+            ("n - 1", false),
+        ] {
+            assert_eq!(facts.falling(&parse(text)).is_some(), falls, "{text}");
+        }
+    }
+
+    #[test]
+    fn maxima_stand_for_counts_in_bounds() {
+        let facts = facts(&["m * 2 <= 100", "n <= m"], &[("m", "k + 1"), ("k", "n")]);
+        assert_eq!(facts.bounds.len(), 1);
+        assert_eq!(facts.bounds[0].left, parse("(n + 1) * 2"));
+    }
+}

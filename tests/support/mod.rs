@@ -1,0 +1,148 @@
+//! What the tests of formats and merges share: the test data, and files in memory.
+
+#![allow(dead_code, reason = "every test binary uses a part of this")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use serde_json::Value;
+use weft::format::FormatError;
+use weft::format::kv03::{self, Kv03};
+use weft::merge::cpu::{self, MergeError, Options};
+pub use weft::rows::Row;
+
+/// A path under `tests/data`.
+pub fn data(path: impl AsRef<Path>) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
+}
+
+/// The bytes of a file under `tests/data`.
+pub fn read(path: impl AsRef<Path>) -> Vec<u8> {
+    let path = data(path);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A JSON file under `tests/data`.
+pub fn read_json(path: impl AsRef<Path>) -> Value {
+    serde_json::from_slice(&read(path)).expect("test data is JSON")
+}
+
+/// The lines of a table under `tests/data`, each by its column names.
+pub fn read_table(path: impl AsRef<Path>) -> Vec<HashMap<String, String>> {
+    let text = String::from_utf8(read(path)).unwrap();
+    let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
+    let names: Vec<String> = lines.next().unwrap().collect();
+    lines.map(|cells| names.iter().cloned().zip(cells).collect()).collect()
+}
+
+/// The names of all JSON files in a folder under `tests/data` that begin with `prefix`, sorted, without extension.
+pub fn cases(folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(data(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = entries.filter_map(|name| name.to_str()?.strip_suffix(".json").map(str::to_owned));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// Bytes from hexadecimal digits.
+pub fn hex(digits: &str) -> Vec<u8> {
+    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
+}
+
+/// Rows written as pairs of hexadecimal key and value, or as objects with `key` and `value`.
+pub fn json_rows(rows: &Value) -> Vec<Row> {
+    let row = |row: &Value| {
+        let (key, value) = if row.is_array() { (&row[0], &row[1]) } else { (&row["key"], &row["value"]) };
+        (hex(key.as_str().unwrap()), value.as_str().map(hex))
+    };
+    rows.as_array().unwrap().iter().map(row).collect()
+}
+
+/// The canonical file of ascending rows.
+pub fn encode(rows: &[Row]) -> Vec<u8> {
+    let rows = rows.iter().map(|(key, value)| (key, value.as_ref()));
+    let mut file = Vec::new();
+    let summary = kv03::encode(rows, &mut file).expect("rows ascend");
+    assert_eq!(summary.file_bytes, file.len() as u64);
+    file
+}
+
+/// The rows of a file.
+pub fn decode(file: &[u8]) -> Result<Vec<Row>, FormatError> {
+    let mut reader = Kv03::open(file)?.rows();
+    let mut rows = Vec::new();
+    while let Some((key, value)) = reader.next()? {
+        rows.push((key.to_vec(), value.map(<[u8]>::to_vec)));
+    }
+    Ok(rows)
+}
+
+/// Opens and scans a file; whether it is canonical.
+pub fn check(file: &[u8]) -> Result<bool, FormatError> {
+    Ok(Kv03::open(file)?.scan()?.deviations.is_empty())
+}
+
+/// Merges files, oldest first, with every check.
+pub fn merge(files: &[&[u8]]) -> Result<Vec<u8>, MergeError> {
+    merge_with(files, Options { verify: true })
+}
+
+/// Merges files, oldest first.
+pub fn merge_with(files: &[&[u8]], options: Options) -> Result<Vec<u8>, MergeError> {
+    let opened = files
+        .iter()
+        .enumerate()
+        .map(|(input, file)| Kv03::open(file).map_err(|error| MergeError::Input { input, error }));
+    let opened = opened.collect::<Result<Vec<_>, _>>()?;
+    let mut out = Vec::new();
+    cpu::merge(&opened, options, &mut out)?;
+    Ok(out)
+}
+
+/// Makes both checksums of a changed file right again, as far as it still has them.
+pub fn repair_checksums(file: &mut [u8]) {
+    if file.len() < 96 {
+        return;
+    }
+    let body = crc32c::crc32c(&file[96..]);
+    file[64..68].copy_from_slice(&body.to_le_bytes());
+    file[68..72].fill(0);
+    let header = crc32c::crc32c(&file[..96]);
+    file[68..72].copy_from_slice(&header.to_le_bytes());
+}
+
+/// Keys of a few bytes that matter to bit prefixes, so that many share much; now and then any bytes.
+pub fn key() -> impl Strategy<Value = Vec<u8>> {
+    let telling = proptest::sample::select(vec![0, 1, 0x60, 0x61, 0x7f, 0x80, 0xff]);
+    prop_oneof![
+        8 => proptest::collection::vec(telling, 0..6),
+        1 => proptest::collection::vec(any::<u8>(), 0..40),
+        1 => (0..300_usize, any::<u8>()).prop_map(|(length, last)| {
+            let mut key = vec![b'p'; length];
+            key.push(last);
+            key
+        }),
+    ]
+}
+
+/// No value, values of one length, and values of many.
+pub fn value() -> impl Strategy<Value = Option<Vec<u8>>> {
+    prop_oneof![
+        2 => Just(None),
+        3 => proptest::collection::vec(any::<u8>(), 3).prop_map(Some),
+        3 => proptest::collection::vec(any::<u8>(), 0..40).prop_map(Some),
+        1 => (0..600_usize, any::<u8>()).prop_map(|(length, byte)| Some(vec![byte; length])),
+    ]
+}
+
+/// Up to `most` ascending rows: all kinds of values mixed, or all values of one length, or all tombstones.
+pub fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
+    let mixed = proptest::collection::btree_map(key(), value(), 0..most);
+    let equal = (0..20_usize).prop_flat_map(move |length| {
+        let value = proptest::collection::vec(any::<u8>(), length).prop_map(Some);
+        proptest::collection::btree_map(key(), value, 0..most)
+    });
+    let absent = proptest::collection::btree_map(key(), Just(None), 0..most);
+    prop_oneof![4 => mixed, 1 => equal, 1 => absent].prop_map(|map| map.into_iter().collect())
+}
