@@ -4,6 +4,8 @@ pub mod report;
 pub mod graph;
 pub mod fixture;
 pub mod format;
+pub mod graph;
 pub mod merge;
 pub mod output;
+pub mod reference;
 pub mod rows;

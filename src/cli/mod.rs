@@ -7,7 +7,11 @@ mod files;
 mod fixture;
 mod import;
 mod info;
+mod library;
+mod lint;
+mod list;
 mod merge;
+mod schema;
 mod text;
 
 use std::process::ExitCode;
@@ -34,6 +38,9 @@ enum Command {
     Check(check::Args),
     Info(info::Args),
     Fixture(fixture::Args),
+    List(list::Args),
+    Lint(lint::Args),
+    Schema(schema::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -49,6 +56,9 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Fixture(args) => fixture::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Lint(args) => lint::run(&args),
+        Command::Schema(args) => schema::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

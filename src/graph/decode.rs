@@ -27,6 +27,34 @@ pub fn types_file(sources: &SourceMap, file: FileId) -> (Option<Named<TypeDecl>>
     Decoder::run(sources, file, &grammar::TYPES_FILE, |decoder, fields| Some(decoder.types(fields)))
 }
 
+/// What a file says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// A pass.
+    Pass,
+    /// A graph.
+    Graph,
+    /// An overlay.
+    Overlay,
+    /// Types only.
+    Types,
+}
+
+/// What a file says it is, by its keys.
+pub fn head(sources: &SourceMap, file: FileId) -> Result<Head, Box<Diagnostic>> {
+    let root = yaml::parse(sources, file)?;
+    let heads =
+        [("pass", Head::Pass), ("graph", Head::Graph), ("overlay", Head::Overlay), ("types", Head::Types)];
+    if let Data::Map(entries) = &root.data {
+        let has = |key: &str| entries.iter().any(|(k, _)| k.value == key);
+        if let Some((_, head)) = heads.into_iter().find(|(key, _)| has(key)) {
+            return Ok(head);
+        }
+    }
+    let diagnostic = Diagnostic::at(root.span, "this is neither a pass, nor a graph, nor types");
+    Err(Box::new(diagnostic.help("a file says what it is with `pass`, `graph`, `overlay` or `types`")))
+}
+
 /// A layout by its spelling.
 pub fn parse_layout(text: &str) -> Option<Layout> {
     let (lanes, scalar) = match text.strip_suffix('>') {

@@ -287,8 +287,9 @@ impl Shader {
     pub fn overrides(&self) -> Vec<OverrideDecl> {
         let describe = |(handle, declared): (Handle<naga::Override>, &naga::Override)| {
             let literal = declared.init.map(|init| &self.module.global_expressions[init]);
-            OverrideDecl {
-                name: declared.name.clone().unwrap_or_default(),
+            // Naga makes an override without a name of an array length such as `8 * GROUP`.
+            Some(OverrideDecl {
+                name: declared.name.clone()?,
                 span: self.source.first_line(self.module.overrides.get_span(handle)),
                 plain: declared.id.is_none()
                     && self.module.types[declared.ty].inner == TypeInner::Scalar(naga::Scalar::U32),
@@ -296,9 +297,9 @@ impl Shader {
                     Some(Expression::Literal(naga::Literal::U32(value))) => Some(*value),
                     _ => None,
                 },
-            }
+            })
         };
-        self.module.overrides.iter().map(describe).collect()
+        self.module.overrides.iter().filter_map(describe).collect()
     }
 
     /// The immediates that the entry point uses.

@@ -394,6 +394,11 @@ fn plural(kind: Kind) -> &'static str {
     }
 }
 
+/// Whether an argument of the command line is a path rather than a name.
+pub fn is_path_argument(argument: &str) -> bool {
+    argument.starts_with(['.', '/']) || argument.ends_with(".yaml") || argument.ends_with(".yml")
+}
+
 /// Whether a name in a file is a path relative to that file.
 pub fn is_relative_path(name: &str) -> bool {
     name.starts_with("./") || name.starts_with("../")

@@ -1,0 +1,30 @@
+// The sum of each tile.
+
+@group(0) @binding(0) var<storage, read> n_items: array<u32>;
+@group(0) @binding(1) var<storage, read> items: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+
+fn item_vector(index: u32, n: u32) -> vec4<u32> {
+    return masked(items[index], 4u * index, n);
+}
+
+@compute @workgroup_size(GROUP)
+fn tile_sums(place: Place) {
+    let n = n_items[0];
+    let tile = linear_workgroup(place.group, place.groups);
+    if tile >= ceil_div(n, tile_items()) {
+        return;
+    }
+    let row = row_vectors();
+    let at = 4u * row * tile + lane_of(place);
+    let rows = Rows(
+        item_vector(at, n),
+        item_vector(at + row, n),
+        item_vector(at + 2u * row, n),
+        item_vector(at + 3u * row, n),
+    );
+    let sum = sum_rows(place, rows);
+    if lane_of(place) == 0u {
+        sums[tile] = sum;
+    }
+}

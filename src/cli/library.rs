@@ -1,0 +1,42 @@
+//! The options of every command that reads passes and graphs.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use weft::graph::diagnostic::Diagnostics;
+use weft::graph::source::{Library, SourceMap};
+
+use super::Failure;
+
+/// Where passes and shaders are looked for before the shipped ones.
+#[derive(clap::Args)]
+pub struct LibraryArgs {
+    /// Look for passes in this folder first; may be given several times
+    #[arg(long, value_name = "DIR")]
+    passes: Vec<PathBuf>,
+    /// Look for WGSL files in this folder first; may be given several times
+    #[arg(long, value_name = "DIR")]
+    shaders: Vec<PathBuf>,
+}
+
+impl LibraryArgs {
+    /// The library they describe.
+    pub fn open(&self) -> Result<Library, Failure> {
+        let missing = |folder: &&PathBuf| !Path::is_dir(folder);
+        match self.passes.iter().chain(&self.shaders).find(missing) {
+            Some(folder) => Err(Failure::Input(format!("{} is not a folder", folder.display()))),
+            None => Ok(Library::new(self.passes.clone(), self.shaders.clone())),
+        }
+    }
+}
+
+/// Prints all errors to standard error and fails if there are any.
+pub fn report(diagnostics: &Diagnostics, sources: &SourceMap) -> Result<(), Failure> {
+    let errors = diagnostics.sorted().len();
+    if errors == 0 {
+        return Ok(());
+    }
+    let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    eprintln!("{}", diagnostics.render(sources, color));
+    Err(Failure::Input(super::text::counted(errors as u64, "error")))
+}

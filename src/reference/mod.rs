@@ -1,0 +1,58 @@
+//! The scalar reference of every pass: what its kernel means, as plain loops over plain numbers.
+//!
+//! A reference stands where its pass stands: `passes/scan/apply.yaml`, `shaders/scan/apply.wgsl`, `scan/apply.rs`. It
+//! computes one whole dispatch and follows the definition, not the kernel: no workgroups, no tiles unless they show in
+//! a port. [`find`] gives it by the pass's name.
+//!
+//! Nothing here knows about graphs, plans or devices. A reference sees a [`Call`]: numbers and ports by name. Every
+//! access to a port is checked, and sums that a kernel would let wrap around wrap here too, so that neither a wrong
+//! reference nor hostile input can panic or touch memory outside the port.
+
+mod call;
+mod scan;
+mod shared;
+mod sort;
+
+pub use call::{Call, Fault, Port};
+
+/// Computes one dispatch of a pass.
+///
+/// # Errors
+///
+/// A [`Fault`] where the call lacks a port or number that the pass has, or an element outside a port was asked for.
+pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
+
+/// References by the name of their pass, in the order of names.
+const REFERENCES: &[(&str, Reference)] = &[
+    ("scan/apply", scan::apply),
+    ("scan/apply_subgroup", scan::apply),
+    ("scan/tile_bases", scan::tile_bases),
+    ("scan/tile_bases_subgroup", scan::tile_bases),
+    ("scan/tile_sums", scan::tile_sums),
+    ("scan/tile_sums_subgroup", scan::tile_sums),
+    ("shared/fill", shared::fill),
+    ("sort/digit_counts", sort::digit_counts),
+    ("sort/scatter", sort::scatter),
+];
+
+/// The reference of the pass called `name`, if it has one.
+pub fn find(name: &str) -> Option<Reference> {
+    REFERENCES.binary_search_by_key(&name, |&(name, _)| name).ok().map(|index| REFERENCES[index].1)
+}
+
+/// Names of all passes that have a reference, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    REFERENCES.iter().map(|&(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_order_and_found() {
+        assert!(REFERENCES.is_sorted_by_key(|&(name, _)| name));
+        assert!(names().all(|name| find(name).is_some()));
+        assert!(find("scan/no_such_pass").is_none());
+    }
+}

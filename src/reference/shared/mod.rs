@@ -1,0 +1,5 @@
+//! Passes that several families use.
+
+mod fill;
+
+pub(super) use fill::fill;

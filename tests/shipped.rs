@@ -1,0 +1,96 @@
+//! The shipped passes, shaders and graphs: that they are well formed and belong together.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft::graph::diagnostic::Diagnostics;
+use weft::graph::load::{Loader, Shaders};
+use weft::graph::source::{Kind, Library};
+use weft::reference;
+
+/// Stages whose shaders are written.
+const WITH_SHADERS: [&str; 3] = ["scan", "shared", "sort"];
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Every file below a folder with this extension.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn stage(pass: &str) -> &str {
+    pass.split('/').next().unwrap()
+}
+
+/// Loads every shipped pass and graph that `wanted` names and gives what was wrong with them.
+fn lint(shaders: Shaders, wanted: impl Fn(&str) -> bool) -> String {
+    let mut diagnostics = Diagnostics::new();
+    let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), shaders, &mut diagnostics);
+    for kind in [Kind::Pass, Kind::Graph] {
+        for name in loader.library().names(kind).into_iter().filter(|name| wanted(name)) {
+            let file = loader.library().open_argument(kind, &name).unwrap();
+            match kind {
+                Kind::Pass => drop(loader.pass_file(file, &mut diagnostics)),
+                _ => drop(loader.graph_file(file, &mut diagnostics)),
+            }
+        }
+    }
+    diagnostics.render(loader.sources(), false)
+}
+
+#[test]
+fn every_file_is_well_formed() {
+    assert_eq!(lint(Shaders::Ignore, |_| true), "");
+}
+
+#[test]
+fn every_shader_fits_its_pass() {
+    assert_eq!(lint(Shaders::Check, |name| WITH_SHADERS.contains(&stage(name))), "");
+}
+
+#[test]
+fn every_pass_with_a_shader_has_a_reference_and_none_is_left_over() {
+    let library = Library::new(Vec::new(), Vec::new());
+    let passes: BTreeSet<String> =
+        library.names(Kind::Pass).into_iter().filter(|name| WITH_SHADERS.contains(&stage(name))).collect();
+    let references: BTreeSet<String> = reference::names().map(str::to_string).collect();
+    assert_eq!(references, passes);
+}
+
+#[test]
+fn every_shader_is_used() {
+    let texts: Vec<String> =
+        files(&folder("passes"), "yaml").iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    for path in files(&folder("shaders"), "wgsl") {
+        let name = path.strip_prefix(folder("shaders")).unwrap().to_str().unwrap();
+        assert!(texts.iter().any(|text| text.contains(name)), "no pass uses {name}");
+    }
+}
+
+#[test]
+fn every_file_tells_editors_its_schema() {
+    for (root, schema) in [("passes", "pass.schema.json"), ("graphs", "graph.schema.json")] {
+        for path in files(&folder(root), "yaml") {
+            let depth = path.strip_prefix(folder(root)).unwrap().components().count() - 1;
+            let schema = if path.ends_with("types.yaml") { "types.schema.json" } else { schema };
+            let modeline = format!("# yaml-language-server: $schema={}{schema}\n", "../".repeat(depth));
+            assert!(
+                fs::read_to_string(&path).unwrap().starts_with(&modeline),
+                "{}: {modeline}",
+                path.display()
+            );
+        }
+    }
+}
