@@ -1,6 +1,8 @@
 //! What pass and graph files say, decoded but not yet connected: one struct a document, every name and number with
 //! the place it was written at.
 
+use std::fmt;
+
 use super::expr::Expr;
 
 /// A file known to a [`SourceMap`](super::source::SourceMap).
@@ -54,6 +56,21 @@ impl Layout {
     /// Bytes from one element of an array to the next.
     pub fn stride_bytes(self) -> u64 {
         4 * u64::from(self.lanes)
+    }
+}
+
+/// As files write it: `u32`, `vec4<f32>`.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scalar = match self.scalar {
+            Scalar::U32 => "u32",
+            Scalar::I32 => "i32",
+            Scalar::F32 => "f32",
+        };
+        match self.lanes {
+            1 => f.write_str(scalar),
+            lanes => write!(f, "vec{lanes}<{scalar}>"),
+        }
     }
 }
 

@@ -61,6 +61,11 @@ impl Loader {
         &mut self.library
     }
 
+    /// The types that every file sees.
+    pub fn common_types(&self) -> &Types {
+        &self.common_types
+    }
+
     /// The types that any file loaded so far declares.
     pub fn types(&self) -> &Types {
         &self.types

@@ -157,6 +157,8 @@ pub struct Node {
     pub name: String,
     /// The pass, reflected.
     pub pass: Arc<Pass>,
+    /// What a file beside the graph file calls it: a name, or a relative path.
+    pub pass_reference: String,
     /// Pipeline constants, defaults included, in the pass's order.
     pub overrides: Vec<(String, u32)>,
     /// Every symbol of the pass, in its order.

@@ -9,15 +9,10 @@ use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::{GraphFile, Named, Span, Spanned};
+use super::load::Loader;
 
 /// How many files `extends` may chain.
 const CHAIN_FILES_MAX: usize = 64;
-
-/// Finds graph files by the name that a file gives them. What cannot be found or read is reported by the loader.
-pub trait LoadGraph {
-    /// The graph or overlay `name`, as seen from the file that says it.
-    fn graph(&mut self, name: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Arc<GraphFile>>;
-}
 
 /// A graph with everything it extends, and what got lost on the way.
 #[derive(Debug)]
@@ -43,14 +38,14 @@ impl Composed {
 }
 
 /// Puts together the graph that `file` describes.
-pub fn compose(file: &GraphFile, loader: &mut dyn LoadGraph, diagnostics: &mut Diagnostics) -> Composed {
+pub fn compose(file: &GraphFile, loader: &mut Loader, diagnostics: &mut Diagnostics) -> Composed {
     compose_chain(file, loader, diagnostics, &mut Vec::new())
 }
 
 /// [`compose`], within the chain of files that extend one another, each given by its head.
 fn compose_chain(
     file: &GraphFile,
-    loader: &mut dyn LoadGraph,
+    loader: &mut Loader,
     diagnostics: &mut Diagnostics,
     chain: &mut Vec<Spanned<String>>,
 ) -> Composed {
@@ -75,7 +70,7 @@ fn compose_chain(
 /// The graph that a file extends; an empty one if that cannot be had.
 fn base(
     name: &Spanned<String>,
-    loader: &mut dyn LoadGraph,
+    loader: &mut Loader,
     diagnostics: &mut Diagnostics,
     chain: &mut Vec<Spanned<String>>,
 ) -> Composed {
@@ -111,7 +106,7 @@ fn base(
 /// The overlay that `with` names.
 fn overlay(
     name: &Spanned<String>,
-    loader: &mut dyn LoadGraph,
+    loader: &mut Loader,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<GraphFile>> {
     let overlay = loader.graph(name, diagnostics)?;

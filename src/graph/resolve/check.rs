@@ -4,14 +4,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::super::diagnostic::{Diagnostic, Diagnostics};
-use super::super::document::{Access, Span, Spanned};
-use super::super::expr::{Comparison, Expr};
+use super::super::document::{Access, Grid, Span, Spanned};
+use super::super::expr::{Comparison, Expr, Function, Operator};
 use super::super::pass::Pass;
 use super::facts::Facts;
 use super::numbers::{LeafNumbers, Numbers};
 use super::tree::{LeafId, ScopeId, Tree};
 use super::types::{NUMBER_LAYOUT, Types};
-use super::wires::{Local, Source, Wires};
+use super::wires::{Local, Source, Wire, Wires};
 
 /// What the flat graph's nodes and values measure.
 #[derive(Default)]
@@ -24,16 +24,18 @@ pub struct Measures {
     pub constants: Vec<Option<Expr>>,
     /// By scope and join.
     pub joins: Vec<Vec<Option<Expr>>>,
+    /// By input of the root: its length.
+    pub inputs_of_root: Vec<Option<Expr>>,
     /// By output of the root: elements handed out, if the file says so.
     pub outputs: Vec<Option<Expr>>,
 }
 
 /// Checks everything and works out what later phases need.
-pub fn check(
+pub fn check<'n>(
     tree: &Tree,
     wires: &Wires,
-    numbers: &mut Numbers,
-    types: &mut Types,
+    numbers: &mut Numbers<'n>,
+    types: &mut Types<'n>,
     facts: &Facts,
     diagnostics: &mut Diagnostics,
 ) -> Measures {
@@ -172,7 +174,11 @@ impl Checker<'_, '_> {
         }
         for scope in 0..tree.scopes.len() {
             for (input, (name, decl)) in tree.file(scope).inputs.iter().enumerate() {
-                let Some(len) = self.flatten(scope, &decl.len) else { continue };
+                let len = self.flatten(scope, &decl.len);
+                if scope == 0 {
+                    self.measures.inputs_of_root.push(len.clone());
+                }
+                let Some(len) = len else { continue };
                 self.wire_length(self.wires.scope_inputs[scope][input], &name.value, &len, decl.len.span);
             }
             for join in 0..tree.file(scope).joins.len() {
@@ -182,7 +188,7 @@ impl Checker<'_, '_> {
     }
 
     /// Both ends of a wire have the same length.
-    fn wire_length(&mut self, wire: Option<super::wires::Wire>, name: &str, expected: &Expr, declared: Span) {
+    fn wire_length(&mut self, wire: Option<Wire>, name: &str, expected: &Expr, declared: Span) {
         let Some(wire) = wire else { return };
         let Some((actual, from)) = self.len_of(wire.local) else { return };
         let note = match self.facts.compare(expected, &actual) {
@@ -225,7 +231,7 @@ impl Checker<'_, '_> {
             let (Some(len), Some(declared)) = (&lens[output], &decl.len) else { continue };
             let Some(wire) = self.wires.outputs[scope][output] else { continue };
             let Some((whole, from)) = self.len_of(wire.local) else { continue };
-            let least = Expr::Call(super::super::expr::Function::Min, vec![len.clone(), whole.clone()]);
+            let least = Expr::Call(Function::Min, vec![len.clone(), whole.clone()]);
             let Comparison::Different { at, left, .. } = self.facts.compare(&least, len) else { continue };
             if !self.reported.insert(declared.span) {
                 continue;
@@ -251,7 +257,7 @@ impl Checker<'_, '_> {
         while let Some(next) = rest.iter().position(|part| self.facts.compare(&part.from, &end) == Comparison::Same) {
             let part = rest.swap_remove(next);
             end = Expr::Binary(
-                super::super::expr::Operator::Add,
+                Operator::Add,
                 Box::new(end),
                 Box::new(part.len.clone()),
             );
@@ -396,11 +402,12 @@ impl Checker<'_, '_> {
         if let Expr::Symbol(count) = &bound
             && let Some(flat) = self.numbers.count(count)
         {
-            let (source, element) = (flat.source, self.tree.file(flat.scope).counts[flat.index].1.element);
+            let (source, awaited) = (flat.source, flat.awaited);
+            let element = self.tree.file(flat.scope).counts[flat.index].1.element;
             if self.is_single(source) {
                 return Some(source);
             }
-            if !flat.awaited {
+            if !awaited {
                 let error = Diagnostic::at(at, format!("`{count}` is one of several elements of its value"))
                     .label(format!("`{}` of `{}` carries it and reads one element", name.value, node.value));
                 let error = match self.count_place(count) {
@@ -438,17 +445,17 @@ impl Checker<'_, '_> {
         let tree = self.tree;
         for (index, (name, decl)) in tree.file(scope).counts.iter().enumerate() {
             let Some(wire) = self.wires.counts[scope][index] else { continue };
-            if !matches!(wire.source, Source::Port(..) | Source::Join(..)) {
+            if !matches!(wire.source, Source::Port(..)) {
                 self.diagnostics.push(
-                    Diagnostic::at(wire.at, format!("`{}` is not computed by a node", name.value))
-                        .help("a number that the caller knows is a symbol"),
+                    Diagnostic::at(wire.at, format!("the count `{}` is not computed by one node", name.value))
+                        .help("a count is an element of what one port writes; a number the caller knows is a symbol"),
                 );
                 continue;
             }
             self.word(wire, &format!("the count `{}`", name.value));
             let Some((len, declared)) = self.len_of(wire.local) else { continue };
             let least = Expr::Num(u64::from(decl.element) + 1);
-            let shorter = Expr::Call(super::super::expr::Function::Min, vec![len.clone(), least.clone()]);
+            let shorter = Expr::Call(Function::Min, vec![len.clone(), least.clone()]);
             if let Comparison::Different { at, .. } = self.facts.compare(&shorter, &least) {
                 let error = Diagnostic::at(
                     wire.at,
@@ -468,7 +475,7 @@ impl Checker<'_, '_> {
     }
 
     /// What the host reads as a number is a `u32`.
-    fn word(&mut self, wire: super::wires::Wire, what: &str) {
+    fn word(&mut self, wire: Wire, what: &str) {
         let Some(element) = self.types.of(wire.local, self.diagnostics) else { return };
         if element.layout != NUMBER_LAYOUT {
             self.diagnostics.push(
@@ -538,7 +545,6 @@ fn text_of(mut local: Local, tree: &Tree) -> String {
 
 /// Where a pass uses a symbol for anything but the lengths of what it writes.
 fn other_use<'p>(pass: &'p Pass, symbol: &str) -> Option<(Span, &'p str)> {
-    use super::super::document::Grid;
     let mentions = |expr: &Spanned<Expr>| expr.value.symbols().any(|name| name == symbol);
     let grid = pass.file.grid.as_ref().map(|grid| match grid {
         Grid::Threads(expr) | Grid::Groups(expr) => (expr, "the grid"),
@@ -570,9 +576,9 @@ fn example(at: &[(String, u64)], what: &str) -> String {
 /// A sum without the zero it began with.
 fn plain(sum: &Expr) -> Expr {
     match sum {
-        Expr::Binary(super::super::expr::Operator::Add, left, right) => match plain(left) {
+        Expr::Binary(Operator::Add, left, right) => match plain(left) {
             Expr::Num(0) => (**right).clone(),
-            left => Expr::Binary(super::super::expr::Operator::Add, Box::new(left), right.clone()),
+            left => Expr::Binary(Operator::Add, Box::new(left), right.clone()),
         },
         other => other.clone(),
     }

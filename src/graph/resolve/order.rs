@@ -11,7 +11,6 @@ use super::super::explain::sentence;
 use super::super::model::Reason;
 use super::tree::LeafId;
 use super::versions::{Found, PortUse, VersionId, Versions};
-use super::wires::Source;
 
 /// Why one leaf waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -245,11 +244,4 @@ fn shortest_circle<'w>(start: LeafId, waits: &[&'w Wait]) -> Option<Vec<&'w Wait
         }
     }
     None
-}
-
-impl Versions {
-    /// The version that a source names, if a wire of a live node or of the root mentions it.
-    pub fn known(&self, source: Source) -> Option<VersionId> {
-        self.id_of(source)
-    }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::super::diagnostic::{Diagnostic, Diagnostics};
 use super::super::document::{FileId, GraphFile, NodeDecl, Placed, Span, Spanned};
+use super::super::load::Loader;
 use super::super::overlay::{Composed, compose};
 use super::super::pass::Pass;
-use super::Documents;
 
 /// How many passes a graph may place in all, and how many graphs.
 const PLACED_MAX: usize = 10_000;
@@ -114,9 +114,9 @@ impl Tree {
 }
 
 /// Flattens `root` and everything it uses.
-pub fn build(root: Composed, documents: &mut dyn Documents, diagnostics: &mut Diagnostics) -> Tree {
+pub fn build(root: Composed, loader: &mut Loader, diagnostics: &mut Diagnostics) -> Tree {
     let mut builder = Builder {
-        documents,
+        loader,
         diagnostics,
         composed: HashMap::new(),
         within: Vec::new(),
@@ -128,7 +128,7 @@ pub fn build(root: Composed, documents: &mut dyn Documents, diagnostics: &mut Di
 }
 
 struct Builder<'a> {
-    documents: &'a mut dyn Documents,
+    loader: &'a mut Loader,
     diagnostics: &'a mut Diagnostics,
     /// Used graphs with what they extend, by file: each is composed once.
     composed: HashMap<FileId, Arc<Composed>>,
@@ -156,7 +156,7 @@ impl Builder<'_> {
     }
 
     fn place_pass(&mut self, scope: ScopeId, node: usize, name: &Spanned<String>, pass: &Spanned<String>) -> Member {
-        let Some(pass) = self.documents.pass(pass, self.diagnostics) else { return Member::Broken };
+        let Some(pass) = self.loader.pass(pass, self.diagnostics) else { return Member::Broken };
         if !self.has_room(name) {
             return Member::Broken;
         }
@@ -166,7 +166,7 @@ impl Builder<'_> {
     }
 
     fn place_used(&mut self, scope: ScopeId, node: usize, name: &Spanned<String>, used: &Spanned<String>) -> Member {
-        let Some(graph) = self.documents.graph(used, self.diagnostics) else { return Member::Broken };
+        let Some(graph) = self.loader.graph(used, self.diagnostics) else { return Member::Broken };
         if graph.overlay {
             self.diagnostics.push(
                 Diagnostic::at(used.span, format!("`{}` is an overlay, not a graph", used.value))
@@ -199,7 +199,7 @@ impl Builder<'_> {
         let composed = match self.composed.get(&file) {
             Some(composed) => Arc::clone(composed),
             None => {
-                let composed = Arc::new(compose(&graph, self.documents, self.diagnostics));
+                let composed = Arc::new(compose(&graph, self.loader, self.diagnostics));
                 self.composed.insert(file, Arc::clone(&composed));
                 composed
             }

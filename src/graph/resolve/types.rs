@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::diagnostic::{Diagnostic, Diagnostics};
-use super::super::document::{Layout, Scalar, Span, Spanned};
+use super::super::document::{Access, Layout, Scalar, Span, Spanned};
 use super::super::model::ElementType;
+use super::super::decode::parse_layout;
 use super::super::pass::PortType;
+use super::super::types::Types as Declared;
 use super::numbers::Numbers;
 use super::tree::{LeafId, ScopeId, Tree};
 use super::wires::{Local, Source, Wire, Wires};
-use super::{TypeTable, plain_layout};
 
 /// A generic of a placed pass or graph, by index into its `generics`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,13 +33,13 @@ enum TypeRef {
 pub struct Types<'a> {
     tree: &'a Tree,
     wires: &'a Wires,
-    table: &'a TypeTable,
+    table: &'a Declared,
     found: HashMap<Variable, Option<ElementType>>,
 }
 
 impl<'a> Types<'a> {
     /// Nothing is worked out yet.
-    pub fn new(tree: &'a Tree, wires: &'a Wires, table: &'a TypeTable) -> Types<'a> {
+    pub fn new(tree: &'a Tree, wires: &'a Wires, table: &'a Declared) -> Types<'a> {
         Types { tree, wires, table, found: HashMap::new() }
     }
 
@@ -98,8 +99,12 @@ impl<'a> Types<'a> {
         if let Some(generic) = file.generics.iter().position(|(n, _)| n.value == name.value) {
             return Some(TypeRef::Variable(Variable::Scope(scope, generic)));
         }
-        if let Some(layout) = plain_layout(&name.value).or_else(|| self.table.layout(&name.value)) {
+        let declared = || self.table.get(&name.value).map(|declared| declared.layout);
+        if let Some(layout) = parse_layout(&name.value).or_else(declared) {
             return Some(TypeRef::Known(ElementType { name: name.value.clone(), layout }));
+        }
+        if self.tree.scopes[scope].graph.excuses(&name.value) {
+            return None;
         }
         let names = file.generics.iter().map(|(n, _)| n.value.as_str()).chain(self.table.names());
         diagnostics.push(
@@ -158,7 +163,7 @@ impl<'a> Types<'a> {
         if let Some(wire) = inputs.clone().find_map(|port| wires[port]) {
             return self.refer(wire.local, diagnostics);
         }
-        let takes = |port: usize| pass.port(port).access.value != super::super::document::Access::Write;
+        let takes = |port: usize| pass.port(port).access.value != Access::Write;
         if !inputs.any(takes) {
             diagnostics.push(not_inferred(node, name, &format!("pass `{}`", pass.name())));
         }

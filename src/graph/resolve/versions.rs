@@ -4,6 +4,7 @@
 //! before it together. What two nodes may not do to one version is checked here; in which order nodes run is for
 //! [`order`](super::order).
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::diagnostic::{Diagnostic, Diagnostics};
@@ -28,7 +29,7 @@ pub enum Made {
 }
 
 /// A port of a leaf that takes part in a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortUse {
     /// The leaf.
     pub leaf: LeafId,
@@ -68,6 +69,8 @@ pub struct Versions {
     pub live: Vec<bool>,
     /// By leaf and port.
     pub ports: Vec<Vec<Around>>,
+    /// The flat names of the counts that live nodes, outputs or the root mention.
+    pub counted: BTreeSet<String>,
     ids: HashMap<Made, VersionId>,
     of_source: HashMap<Source, VersionId>,
 }
@@ -131,9 +134,13 @@ impl Versions {
             all: Vec::new(),
             live: vec![false; found.tree.leaves.len()],
             ports: Vec::new(),
+            counted: BTreeSet::new(),
             ids: HashMap::new(),
             of_source: HashMap::new(),
         };
+        for input in 0..found.tree.file(0).inputs.len() {
+            versions.of(found, Source::Input(input));
+        }
         versions.share_constants(found);
         for leaf in 0..found.tree.leaves.len() {
             let around = versions.around(found, leaf);
@@ -230,10 +237,9 @@ impl Versions {
         for source in outputs.chain(checks) {
             pending.extend(self.of_source.get(&source).into_iter().flat_map(|version| &writers[*version]));
         }
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
         loop {
             while let Some(name) = counts.pop() {
-                let Some(count) = found.numbers.count(name).filter(|count| seen.insert(count.name.as_str())) else {
+                let Some(count) = found.numbers.count(name).filter(|_| self.counted.insert(name.to_string())) else {
                     continue;
                 };
                 pending.extend(self.of_source.get(&count.source).into_iter().flat_map(|v| &writers[*v]));
@@ -268,6 +274,11 @@ impl Versions {
                 uses.sort_by_key(|u| (&found.tree.leaves[u.leaf].name, found.tree.port(u.leaf, u.port).0));
             }
         }
+    }
+
+    /// The version that a source names, if anything mentions it.
+    pub fn known(&self, source: Source) -> Option<VersionId> {
+        self.of_source.get(&source).copied()
     }
 
     /// The name of a version: that of its maker, or of the first port that accumulates into it.
@@ -375,8 +386,8 @@ impl Versions {
             let Some(version) = around.before.or(around.after) else { continue };
             let writes = around.after.is_some();
             match bound.entry(self.buffer(version)) {
-                std::collections::btree_map::Entry::Vacant(entry) => drop(entry.insert((port, writes))),
-                std::collections::btree_map::Entry::Occupied(entry) => {
+                Entry::Vacant(entry) => drop(entry.insert((port, writes))),
+                Entry::Occupied(entry) => {
                     let (other, other_writes) = *entry.get();
                     if writes || other_writes {
                         let (node, _) = found.tree.leaf_node(leaf);

@@ -28,7 +28,7 @@ pub enum Local {
 }
 
 /// Where a value comes from in the flat graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// An input of the root.
     Input(usize),
