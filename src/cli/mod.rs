@@ -12,6 +12,7 @@ mod lint;
 mod list;
 mod merge;
 mod schema;
+mod show;
 mod text;
 
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ enum Command {
     List(list::Args),
     Lint(lint::Args),
     Schema(schema::Args),
+    Show(show::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -59,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Show(args) => show::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

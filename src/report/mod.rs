@@ -6,4 +6,5 @@
 pub mod diagram;
 pub mod dot;
 pub mod layout;
+pub mod show;
 pub mod svg;
