@@ -14,6 +14,7 @@ mod lint;
 mod list;
 mod merge;
 mod schema;
+mod show;
 mod text;
 
 use std::process::ExitCode;
@@ -45,6 +46,7 @@ enum Command {
     Schema(schema::Args),
     Expand(expand::Args),
     Explain(explain::Args),
+    Show(show::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -65,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Schema(args) => schema::run(&args),
         Command::Expand(args) => expand::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
