@@ -29,5 +29,6 @@ pub mod merge;
 pub mod output;
 pub mod plan;
 pub mod reference;
+pub mod report;
 pub mod rows;
 pub mod run;

@@ -15,6 +15,7 @@ mod list;
 mod merge;
 mod plan;
 mod schema;
+mod show;
 mod text;
 
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ enum Command {
     Schema(schema::Args),
     Expand(expand::Args),
     Explain(explain::Args),
+    Show(show::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Schema(args) => schema::run(&args),
         Command::Expand(args) => expand::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
