@@ -160,7 +160,7 @@ fn write_edge(out: &mut String, diagram: &Diagram, edge: &Edge, label: bool) {
     } else {
         String::new()
     };
-    let width = edge.weight.map_or(1.0, |weight| 1.0 + 5.0 * weight.clamp(0.0, 1.0));
+    let width = edge.weight.map_or(1.0, |weight| 1.0 + 3.0 * weight.clamp(0.0, 1.0));
     let _ = writeln!(
         out,
         "  {}:o{}:s -> {}:i{}:n [penwidth={width:.1}{kind}, tooltip={}{text}];",

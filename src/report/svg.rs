@@ -293,13 +293,18 @@ impl Writer<'_> {
         let to = port_name(&self.diagram.nodes[edge.to.node], edge.to.port, true);
         let title = tooltip(&format!("{from} → {to}"), &edge.tooltip);
         let width = edge.weight.map_or(String::new(), |weight| {
-            format!(" style=\"stroke-width:{:.1}\"", 1.0 + 5.0 * weight.clamp(0.0, 1.0))
+            format!(" style=\"stroke-width:{:.1}\"", 1.2 + 2.8 * weight.clamp(0.0, 1.0))
         });
         let (visible, whole) = (path(visible), path(&route.points));
         let _ = writeln!(
             self.out,
             "<g{class}>{title}<path class=\"line\"{width} d=\"{visible}\"/><path class=\"hit\" d=\"{whole}\"/>{}</g>",
-            route.points.last().map_or(String::new(), |&(x, y)| arrow_head(edge.kind, x, y))
+            route.points.last().map_or(String::new(), |&(x, y)| arrow_head(
+                edge.kind,
+                x,
+                y,
+                edge.weight.unwrap_or(0.0)
+            ))
         );
     }
 
@@ -398,7 +403,7 @@ impl Writer<'_> {
                 "<g class=\"{class}\"><path class=\"line\" d=\"M{} {y}V{}\"/>{}<text x=\"{}\" y=\"{}\">{name}</text></g>",
                 x + 30,
                 y + 16,
-                arrow_head(*kind, x + 30, y + 18),
+                arrow_head(*kind, x + 30, y + 18, 0.0),
                 x + 44,
                 y + 12
             );
@@ -471,11 +476,12 @@ fn outline(kind: NodeKind, rect: Rect) -> String {
     }
 }
 
-/// The head of an arrow whose tip is at (x, y), pointing down.
-fn arrow_head(kind: EdgeKind, x: i64, y: i64) -> String {
+/// The head of an arrow whose tip is at (x, y), pointing down; a little larger on wide lines.
+fn arrow_head(kind: EdgeKind, x: i64, y: i64, weight: f64) -> String {
     match kind {
         EdgeKind::Data | EdgeKind::Await => {
-            format!("<path class=\"head\" d=\"M{x} {y}L{} {}H{}Z\"/>", x - 3, y - 7, x + 3)
+            let half = 3 + (2.0 * weight.clamp(0.0, 1.0)).round() as i64;
+            format!("<path class=\"head\" d=\"M{x} {y}L{} {}H{}Z\"/>", x - half, y - 2 * half - 1, x + half)
         }
         EdgeKind::Update => {
             format!(

@@ -4,6 +4,7 @@
 
 mod build;
 mod random;
+mod shown;
 mod xml;
 
 use std::time::{Duration, Instant};
@@ -62,6 +63,33 @@ fn two_hundred_boxes_take_well_under_a_second() {
         // Ten times what it takes alone, since tests share the processor.
         assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
     }
+}
+
+#[test]
+fn dot_of_two_boxes() {
+    let text = "\
+input a\"b - - : : _[u32|× n]
+device s/t p/<q> 0 : in<-a\"b c=1 : out[u32]
+count k ≤_n 0 : _<-s/t.out :
+";
+    let expected = r##"digraph "two" {
+  graph [label=<two<br/>a diagram written by hand>, labelloc=t, fontname=monospace, fontsize=12, newrank=true];
+  node [shape=plain, fontname=monospace, fontsize=10];
+  edge [fontname=monospace, fontsize=8, arrowsize=0.6];
+  "a\"b" [tooltip="a\"b", label=<<table border="1" cellborder="0" cellspacing="0" cellpadding="3" style="rounded" color="#2b7a4b" bgcolor="#e2f4e8"><tr><td><b>a&quot;b</b></td></tr><tr><td cellpadding="0"><table border="0" cellborder="0" cellspacing="0" cellpadding="3"><tr><td port="o0"></td></tr></table></td></tr></table>>];
+  subgraph cluster_0 {
+    graph [label=<segment 0<br align="left"/>>, labeljust=l, style=dashed, color="#c2410c", fontsize=10];
+  "k" [tooltip="k", label=<<table border="1" cellborder="0" cellspacing="0" cellpadding="3" style="dashed" color="#6d4bc4" bgcolor="#ece5fb"><tr><td cellpadding="0"><table border="0" cellborder="0" cellspacing="0" cellpadding="3"><tr><td port="i0"></td></tr></table></td></tr><tr><td><b>k</b></td></tr><tr><td>≤ n</td></tr></table>>];
+  subgraph cluster_0_a0 {
+    graph [label=<s>, style="rounded,filled", color="#8c9bb5", fillcolor="#e9eef7"];
+    "s/t" [tooltip="s/t", label=<<table border="1" cellborder="0" cellspacing="0" cellpadding="3" style="rounded" color="#4a5b7c" bgcolor="#ffffff"><tr><td cellpadding="0"><table border="0" cellborder="0" cellspacing="0" cellpadding="3"><tr><td port="i0">in</td></tr></table></td></tr><tr><td><b>t</b></td></tr><tr><td>p/&lt;q&gt;</td></tr><tr><td>c = 1</td></tr><tr><td cellpadding="0"><table border="0" cellborder="0" cellspacing="0" cellpadding="3"><tr><td port="o0">out</td></tr></table></td></tr></table>>];
+  }
+  }
+  "a\"b":o0:s -> "s/t":i0:n [penwidth=1.0, tooltip="", label=<u32<br/>× n>];
+  "s/t":o0:s -> "k":i0:n [penwidth=1.0, tooltip="", label=<u32>];
+}
+"##;
+    assert_eq!(dot(&build::parse("two", text, &[])).expect("a consistent diagram"), expected);
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use indicatif::BinaryBytes;
+use indicatif::{BinaryBytes, HumanCount};
 
 use super::sizes::Sizes;
 use crate::graph::document::Access;
@@ -11,6 +11,9 @@ use crate::graph::model::{
     Binding, Check, Count, ElementType, Graph, GridExpr, NodeId, Origin, Reason, Value, ValueId,
 };
 use crate::report::diagram::{Diagram, Edge, EdgeKind, Node, NodeKind, Port, PortRef, Segment};
+
+/// Expressions longer than this give way to their numbers.
+const SHORT_CHARS: usize = 14;
 
 /// Draws the graph. Lengths are expressions; bytes are added where `sizes` gives them, and then set the width of
 /// arrows too.
@@ -99,7 +102,7 @@ impl<'a> Painter<'a> {
     fn output_port(&self, name: &str, element: &ElementType, len: &Expr, doc: &str) -> Port {
         let mut label = vec![element.name.clone()];
         if len.constant() != Some(1) {
-            label.push(format!("× {len}"));
+            label.push(format!("× {}", self.short(len)));
         }
         label.extend(self.sizes.bytes(element, len).map(|bytes| self.bytes_text(bytes, len)));
         let mut tooltip = vec![format!("{} × {len}", element.name)];
@@ -107,11 +110,27 @@ impl<'a> Painter<'a> {
         Port { name: name.to_owned(), label, tooltip, ..Port::default() }
     }
 
+    /// An expression as it is, or its number if it is long and known.
+    fn short(&self, expr: &Expr) -> String {
+        let text = expr.to_string();
+        match self.sizes.eval(expr) {
+            Some(number) if text.chars().count() > SHORT_CHARS && self.is_counted(expr) => {
+                format!("≤ {}", HumanCount(number))
+            }
+            Some(number) if text.chars().count() > SHORT_CHARS => HumanCount(number).to_string(),
+            _ => text,
+        }
+    }
+
+    /// Whether an expression mentions a count, so that its number is only known as a maximum.
+    fn is_counted(&self, expr: &Expr) -> bool {
+        expr.symbols().any(|name| self.graph.counts.iter().any(|count| count.name == name))
+    }
+
     /// Bytes, with `≤` where they depend on a count.
     fn bytes_text(&self, bytes: u64, len: &Expr) -> String {
-        let counted = len.symbols().any(|name| self.graph.counts.iter().any(|count| count.name == name));
         let bytes = BinaryBytes(bytes);
-        if counted { format!("≤ {bytes}") } else { bytes.to_string() }
+        if self.is_counted(len) { format!("≤ {bytes}") } else { bytes.to_string() }
     }
 
     fn passes(&mut self) {
@@ -141,7 +160,8 @@ impl<'a> Painter<'a> {
             input.tooltip = vec![format!("{} × {}", value.element.name, binding.len), port.doc.clone()];
             input.tooltip.retain(|line| !line.is_empty());
             if let Origin::Constant(number) = &value.origin {
-                input.fixed = Some(number.to_string());
+                input.fixed = Some(self.short(number));
+                input.tooltip.push(format!("= {number}"));
             } else {
                 let to = PortRef { node: at, port: self.diagram.nodes[at].inputs.len() };
                 let kind = match binding.access {
@@ -230,8 +250,10 @@ impl<'a> Painter<'a> {
     fn counts(&mut self) {
         for Count { name, value, element, max, awaited } in &self.graph.counts {
             let at = self.sink(name.clone(), name, NodeKind::Count, *value);
+            let most = format!("≤ {}", self.short(max).trim_start_matches("≤ "));
             let node = &mut self.diagram.nodes[at];
-            node.subtitle = format!("≤ {max}");
+            node.subtitle = most;
+            node.tooltip.push(format!("≤ {max}"));
             node.tooltip.push(format!("element {element} of {}", self.graph.values[value.0 as usize].name));
             node.tooltip
                 .push(if *awaited { "the host waits for it" } else { "stays on the device" }.to_owned());
@@ -253,9 +275,10 @@ impl<'a> Painter<'a> {
             // Outputs may be called like nodes; no name of a node has a space in it.
             let at =
                 self.sink(format!("output {}", output.name), &output.name, NodeKind::Output, output.value);
+            let len = format!("× {}", self.short(&output.len));
             let node = &mut self.diagram.nodes[at];
             if output.len != self.graph.values[output.value.0 as usize].len {
-                node.subtitle = format!("× {}", output.len);
+                node.subtitle = len;
             }
             node.tooltip.extend(Some(output.doc.clone()).filter(|doc| !doc.is_empty()));
         }
@@ -321,17 +344,21 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// The width of an arrow: the square root of its share of the largest bytes, so that small ones differ too.
+    /// The width of an arrow: the square root of its share of the largest bytes, so that small ones differ too. Nothing
+    /// unless all are known: a few widths would mislead.
     fn weigh(&mut self) {
         let bytes = |value: &Option<ValueId>| {
             let value = self.value((*value)?);
             self.sizes.bytes(&value.element, &value.len)
         };
-        let bytes = self.carried.iter().map(bytes).collect::<Vec<_>>();
-        let Some(most) = bytes.iter().copied().flatten().max().filter(|&most| most > 0) else { return };
-        for (edge, bytes) in self.diagram.edges.iter_mut().zip(bytes) {
-            edge.weight = bytes.map(|bytes| (bytes as f64 / most as f64).sqrt());
+        let unknown = |value: &&Option<ValueId>| value.is_some() && bytes(value).is_none();
+        let most = self.carried.iter().filter_map(bytes).max().unwrap_or(0);
+        if most == 0 || self.carried.iter().any(|value| unknown(&value)) {
+            return;
         }
+        let weights = self.carried.iter().map(|value| Some((bytes(value)? as f64 / most as f64).sqrt()));
+        let weights = weights.collect::<Vec<_>>();
+        self.diagram.edges.iter_mut().zip(weights).for_each(|(edge, weight)| edge.weight = weight);
     }
 }
 
