@@ -17,7 +17,6 @@ pub enum Failure {
     #[error("{0}")]
     Usage(String),
     /// No device, or a device that failed: exit code 3.
-    #[expect(dead_code, reason = "no command of this version opens a device")]
     #[error("{0}")]
     Device(String),
     /// The system refused to read or write: exit code 4.
@@ -62,10 +61,15 @@ impl Failure {
 
     /// A file that could not be opened and mapped.
     pub fn map(path: &Path, error: MapError) -> Failure {
+        Failure::map_as(path, error, "a KV03 file")
+    }
+
+    /// A file that cannot be mapped, where another kind of file is wanted.
+    pub fn map_as(path: &Path, error: MapError, wanted: &str) -> Failure {
         match error {
             MapError::Io(error) => Failure::read(path, &error),
             MapError::NotRegular(_) => {
-                Failure::Input(format!("{}: {error}; give a KV03 file", path.display()))
+                Failure::Input(format!("{}: {error}; give {wanted}", path.display()))
             }
         }
     }

@@ -16,6 +16,12 @@ mod merge;
 mod plan;
 mod schema;
 mod show;
+mod devices;
+mod job;
+mod profile;
+mod run;
+mod symbols;
+mod verify;
 mod text;
 
 use std::process::ExitCode;
@@ -49,11 +55,16 @@ enum Command {
     Expand(expand::Args),
     Explain(explain::Args),
     Show(show::Args),
+    Run(run::Args),
+    Verify(verify::Args),
+    Profile(profile::Args),
+    Devices(devices::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;
+    quiet_device_selection();
     if let Err(error) = weft::output::remove_temporaries_on_signals() {
         return Failure::System(format!("cannot handle signals: {error}")).report();
     }
@@ -71,9 +82,21 @@ pub fn main() -> ExitCode {
         Command::Expand(args) => expand::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Profile(args) => profile::run(&args),
+        Command::Devices(args) => devices::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Keeps Mesa's layer for choosing among devices, which weft does itself, from complaining on machines without a desktop.
+fn quiet_device_selection() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: no other thread runs yet.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }

@@ -1,12 +1,10 @@
 //! `weft plan`: the order of nodes and the layout of memory for given sizes.
 
-use std::collections::BTreeMap;
-
-use weft::graph::expr::Expr;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
 
 use super::library::{self, LibraryArgs};
+use super::symbols::SymbolArgs;
 use super::text::{Columns, count, counted};
 use super::{Failure, text};
 
@@ -15,9 +13,8 @@ use super::{Failure, text};
 pub struct Args {
     /// A shipped graph (`sort/radix`) or the path of a graph file
     graph: String,
-    /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
-    #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
-    set: Vec<(String, u64)>,
+    #[command(flatten)]
+    symbols: SymbolArgs,
     /// Search longer for a smaller peak
     #[arg(long)]
     best: bool,
@@ -28,21 +25,8 @@ pub struct Args {
     library: LibraryArgs,
 }
 
-/// Reads `NAME=N`, where N is an expression without names.
-fn assignment(argument: &str) -> Result<(String, u64), String> {
-    let (name, number) = argument.split_once('=').ok_or("write NAME=N")?;
-    let expr = Expr::parse(number.trim()).map_err(|error| error.to_string())?;
-    let number = expr.eval(&|_| None).map_err(|error| error.to_string())?;
-    Ok((name.trim().to_owned(), number))
-}
-
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let mut symbols = BTreeMap::new();
-    for (name, number) in &args.set {
-        if symbols.insert(name.clone(), *number).is_some() {
-            return Err(Failure::Usage(format!("--set gives `{name}` twice")));
-        }
-    }
+    let symbols = args.symbols.numbers()?;
     let graph = match Graph::load(args.library.open()?, &args.graph) {
         Ok(graph) => graph,
         Err(rejected) => return library::report(&rejected.diagnostics, &rejected.sources),

@@ -24,6 +24,7 @@ pub fn duration(time: Duration) -> String {
     match seconds {
         1.0.. => format!("{seconds:.2} s"),
         1e-3.. => format!("{:.1} ms", seconds * 1e3),
+        0.0..1e-4 => format!("{:.1} µs", seconds * 1e6),
         _ => format!("{:.0} µs", seconds * 1e6),
     }
 }

@@ -1,10 +1,12 @@
 //! What people and programs read about a graph: pictures, tables and their machine-readable forms.
 //!
 //! [`diagram`] describes a drawing, [`layout`] places and routes it, [`svg`] and [`dot`] write it down. None of them
-//! knows what a pass or a value is.
+//! knows what a pass or a value is. [`profile`] measures a program, with the statistics of [`stats`].
 
 pub mod diagram;
 pub mod dot;
 pub mod layout;
+pub mod profile;
 pub mod show;
+pub mod stats;
 pub mod svg;

@@ -20,6 +20,6 @@ pub use cells::ReferenceBackend;
 pub use driver::{Options, Outcome, Output, run};
 pub use error::RunError;
 pub use gpu::{AdapterReport, Gpu, GpuBackend, adapters};
-pub use program::Program;
+pub use program::{Program, Work};
 pub use times::{NodeTime, SegmentTime, Times};
 pub use verify::{Agreement, Difference, InputElement, VerifyError, verify};

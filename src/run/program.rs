@@ -28,6 +28,19 @@ pub struct Program {
     id: u64,
 }
 
+/// How much a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Dispatches.
+    pub steps: u64,
+    /// Workgroups of all dispatches.
+    pub groups: u64,
+    /// Bytes read: as the pass file declares, else every element of every port that is read, once.
+    pub read_bytes: u64,
+    /// Bytes written, likewise.
+    pub write_bytes: u64,
+}
+
 /// A buffer's slot, and what the host does with it.
 pub(super) struct Life<'p> {
     pub(super) slot: &'p Slot,
@@ -160,6 +173,35 @@ impl Program {
         }
         numbers.extend(node.overrides.iter().map(|(name, value)| (name.as_str(), u64::from(*value))));
         Ok(Dispatch { node: id, ports, steps, numbers })
+    }
+
+    /// How much a node does when the counts are these.
+    pub fn work(&self, id: NodeId, counts: &[(String, u64)]) -> Result<Work, RunError> {
+        // Grids and memory are sized by what is awaited; what is moved, by what there is.
+        let (mut known, mut exact) = (self.sizes.clone(), self.sizes.clone());
+        for (name, number) in counts {
+            exact.learn(name, *number);
+            if self.graph.counts.iter().any(|count| count.awaited && count.name == *name) {
+                known.learn(name, *number);
+            }
+        }
+        let node = self.node(id);
+        let dispatch = self.dispatch(id, &known)?;
+        let (mut read_bytes, mut write_bytes) = (0, 0);
+        if let Some((read, write)) = &node.traffic {
+            let what = || format!("the traffic of node `{}`", node.name);
+            (read_bytes, write_bytes) = (self.most(read, &exact, what)?, self.most(write, &exact, what)?);
+        } else {
+            for binding in &node.bindings {
+                let value = binding.after.or(binding.before).expect("a binding reads or writes a value");
+                let stride = self.graph.values[value.0 as usize].element.layout.stride_bytes();
+                let len = self.most(&binding.len, &exact, || format!("a length of node `{}`", node.name))?;
+                read_bytes += binding.before.map_or(0, |_| len * stride);
+                write_bytes += binding.after.map_or(0, |_| len * stride);
+            }
+        }
+        let groups = dispatch.steps.iter().map(|step| step.groups).sum();
+        Ok(Work { steps: dispatch.steps.len() as u64, groups, read_bytes, write_bytes })
     }
 
     fn bound_port(&self, binding: &Binding, sizes: &Ranges) -> Result<BoundPort, RunError> {

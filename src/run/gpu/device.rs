@@ -30,7 +30,7 @@ pub struct Gpu {
 }
 
 /// An adapter, for a list of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct AdapterReport {
     /// Position in the list, which selects it.
     pub index: usize,

@@ -1,0 +1,153 @@
+//! What commands that run a graph share: the graph, its numbers and inputs, and what to run it on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use weft::format::MappedFile;
+use weft::graph::load::Shaders;
+use weft::plan::{self, PlanError};
+use weft::run::{Backend, Gpu, GpuBackend, Program, ReferenceBackend, RunError};
+
+use super::library::GraphArgs;
+use super::symbols::SymbolArgs;
+use super::Failure;
+
+/// A graph with numbers and inputs.
+#[derive(clap::Args)]
+pub struct JobArgs {
+    #[command(flatten)]
+    graph: GraphArgs,
+    #[command(flatten)]
+    symbols: SymbolArgs,
+    /// The bytes of a graph input; once for each input
+    #[arg(long = "in", value_name = "NAME=FILE", value_parser = named_file)]
+    inputs: Vec<(String, PathBuf)>,
+}
+
+/// What to run on.
+#[derive(clap::Args)]
+pub struct BackendArgs {
+    /// Run on a GPU, or by the scalar references of the passes; by default the best device, else the references
+    #[arg(long, value_enum)]
+    backend: Option<BackendArg>,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+/// Which device.
+#[derive(clap::Args)]
+pub struct DeviceArgs {
+    /// The device of this number in the list of `weft devices`; the first by default
+    #[arg(long, value_name = "N")]
+    device: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum BackendArg {
+    /// A GPU
+    Gpu,
+    /// The scalar references, on the CPU
+    Reference,
+}
+
+/// Reads `NAME=FILE`.
+pub fn named_file(argument: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = argument.split_once('=').ok_or("write NAME=FILE")?;
+    if name.is_empty() || path.is_empty() {
+        return Err("write NAME=FILE".to_owned());
+    }
+    Ok((name.to_owned(), PathBuf::from(path)))
+}
+
+/// A program and its mapped inputs.
+pub struct Job {
+    pub program: Program,
+    inputs: Vec<(String, MappedFile)>,
+}
+
+impl Job {
+    /// Names and bytes of the inputs.
+    pub fn inputs(&self) -> Vec<(&str, &[u8])> {
+        self.inputs.iter().map(|(name, file)| (name.as_str(), &file[..])).collect()
+    }
+}
+
+impl JobArgs {
+    /// Resolves and plans the graph for a backend, and maps the inputs.
+    pub fn open(&self, chosen: &Chosen) -> Result<Job, Failure> {
+        let graph = self.graph.resolve(Shaders::Check)?;
+        let program = Program::new(Arc::new(graph), &self.symbols.numbers()?, &chosen.plan_options());
+        let program = program.map_err(failure)?;
+        let map = |(name, path): &(String, PathBuf)| {
+            let file = MappedFile::open(path).map_err(|error| Failure::map_as(path, error, "a file"))?;
+            Ok((name.clone(), file))
+        };
+        let inputs = self.inputs.iter().map(map).collect::<Result<_, Failure>>()?;
+        Ok(Job { program, inputs })
+    }
+}
+
+/// A backend that was chosen.
+pub enum Chosen {
+    Gpu(Box<GpuBackend>),
+    Reference(ReferenceBackend),
+}
+
+impl Chosen {
+    /// The backend.
+    pub fn backend(&mut self) -> &mut dyn Backend {
+        match self {
+            Chosen::Gpu(backend) => backend.as_mut(),
+            Chosen::Reference(backend) => backend,
+        }
+    }
+
+    fn plan_options(&self) -> plan::Options {
+        match self {
+            Chosen::Gpu(backend) => {
+                plan::Options { limits: backend.gpu().plan_limits(), dedicated_inputs: true, ..Default::default() }
+            }
+            Chosen::Reference(_) => plan::Options::default(),
+        }
+    }
+}
+
+impl BackendArgs {
+    /// Opens the backend; says so where the references stand in for a device that is not there.
+    pub fn open(&self) -> Result<Chosen, Failure> {
+        match (self.backend, self.device.device) {
+            (Some(BackendArg::Reference), None) => Ok(Chosen::Reference(ReferenceBackend::new())),
+            (Some(BackendArg::Reference), Some(_)) => {
+                Err(Failure::Usage("--device goes with --backend gpu".to_owned()))
+            }
+            (None, None) => match self.device.open() {
+                Ok(gpu) => Ok(Chosen::Gpu(Box::new(gpu))),
+                Err(error) => {
+                    eprintln!("weft: running by the scalar references: {error}");
+                    Ok(Chosen::Reference(ReferenceBackend::new()))
+                }
+            },
+            _ => Ok(Chosen::Gpu(Box::new(self.device.open()?))),
+        }
+    }
+}
+
+impl DeviceArgs {
+    /// Opens the device.
+    pub fn open(&self) -> Result<GpuBackend, Failure> {
+        let gpu = Gpu::open(self.device).map_err(failure)?;
+        Ok(GpuBackend::new(Arc::new(gpu)))
+    }
+}
+
+/// A failed run as a failed command.
+pub fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Plan(PlanError::Missing { .. } | PlanError::Unknown { .. }) => {
+            Failure::Usage(format!("{error}; give each with --set NAME=N"))
+        }
+        RunError::Input { .. } => Failure::Usage(error.to_string()),
+        error if error.is_device() => Failure::Device(error.to_string()),
+        error => Failure::Input(error.to_string()),
+    }
+}

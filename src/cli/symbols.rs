@@ -1,0 +1,36 @@
+//! The option that gives a graph's symbols their numbers.
+
+use std::collections::BTreeMap;
+
+use weft::graph::expr::Expr;
+
+use super::Failure;
+
+/// Numbers of symbols.
+#[derive(clap::Args)]
+pub struct SymbolArgs {
+    /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
+    #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
+    set: Vec<(String, u64)>,
+}
+
+/// Reads `NAME=N`, where N is an expression without names.
+fn assignment(argument: &str) -> Result<(String, u64), String> {
+    let (name, number) = argument.split_once('=').ok_or("write NAME=N")?;
+    let expr = Expr::parse(number.trim()).map_err(|error| error.to_string())?;
+    let number = expr.eval(&|_| None).map_err(|error| error.to_string())?;
+    Ok((name.trim().to_owned(), number))
+}
+
+impl SymbolArgs {
+    /// The numbers by name; a name given twice is refused.
+    pub fn numbers(&self) -> Result<BTreeMap<String, u64>, Failure> {
+        let mut symbols = BTreeMap::new();
+        for (name, number) in &self.set {
+            if symbols.insert(name.clone(), *number).is_some() {
+                return Err(Failure::Usage(format!("--set gives `{name}` twice")));
+            }
+        }
+        Ok(symbols)
+    }
+}
