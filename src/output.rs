@@ -80,8 +80,10 @@ impl OutputError {
 pub struct OutputFile {
     file: File,
     temporary: PathBuf,
-    folder: PathBuf,
+    /// Where the file goes: absolute, links resolved.
     target: PathBuf,
+    /// The target as it was given, for messages.
+    given: PathBuf,
     options: OutputOptions,
 }
 
@@ -95,11 +97,11 @@ impl OutputFile {
         options: OutputOptions,
         inputs: impl IntoIterator<Item = &'a File>,
     ) -> Result<OutputFile, OutputError> {
+        let given = target.to_owned();
         let target = check_target(target, options, inputs)?;
-        let folder = target.parent().unwrap_or(Path::new("/")).to_owned();
-        let (temporary, file) = create_temporary(&folder)
-            .map_err(OutputError::system(&folder, "create a file in this folder"))?;
-        Ok(OutputFile { file, temporary, folder, target, options })
+        let (temporary, file) = create_temporary(folder_of(&target))
+            .map_err(OutputError::system(folder_of(&given), "create a file in this folder"))?;
+        Ok(OutputFile { file, temporary, target, given, options })
     }
 
     /// The file, open for reading and writing.
@@ -127,7 +129,7 @@ impl OutputFile {
 
     /// The error to report when writing [`file`](OutputFile::file) failed.
     pub fn write_error(&self, error: io::Error) -> OutputError {
-        OutputError::system(&self.target, "write")(error)
+        OutputError::system(&self.given, "write")(error)
     }
 
     /// Gives the finished file its name. On an error the temporary file is removed.
@@ -136,7 +138,7 @@ impl OutputFile {
     /// return: a later failure to synchronise the folder is an error, but the file is there and complete.
     pub fn commit(self) -> Result<(), OutputError> {
         if self.options.sync {
-            self.file.sync_all().map_err(OutputError::system(&self.target, "synchronise"))?;
+            self.file.sync_all().map_err(OutputError::system(&self.given, "synchronise"))?;
         }
         {
             let mut temporaries = temporaries();
@@ -144,8 +146,8 @@ impl OutputFile {
             temporaries.retain(|path| *path != self.temporary);
         }
         if self.options.sync {
-            let synchronised = File::open(&self.folder).and_then(|folder| folder.sync_all());
-            synchronised.map_err(OutputError::system(&self.folder, "synchronise this folder"))?;
+            let synchronised = File::open(folder_of(&self.target)).and_then(|folder| folder.sync_all());
+            synchronised.map_err(OutputError::system(folder_of(&self.given), "synchronise this folder"))?;
         }
         Ok(())
     }
@@ -161,8 +163,8 @@ impl OutputFile {
             }
         };
         match renamed {
-            Err(Errno::EXIST) => Err(OutputError::Exists(target.clone())),
-            outcome => outcome.map_err(OutputError::system(target, "give the finished file its name")),
+            Err(Errno::EXIST) => Err(OutputError::Exists(self.given.clone())),
+            outcome => outcome.map_err(OutputError::system(&self.given, "give the finished file its name")),
         }
     }
 }
@@ -175,6 +177,15 @@ impl Drop for OutputFile {
             // Nothing is left to do about a failure here.
             let _ = fs::remove_file(&self.temporary);
         }
+    }
+}
+
+/// The folder in which a path names something.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => Path::new("/"),
     }
 }
 

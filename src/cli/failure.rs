@@ -1,6 +1,6 @@
 //! Why a command failed, and the exit code that says so.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,7 +45,8 @@ impl Failure {
             Failure::Device(_) => 3,
             Failure::System(_) => 4,
         };
-        eprintln!("weft: {self}");
+        // Where nobody can be told, the exit code still can.
+        let _ = writeln!(io::stderr(), "weft: {self}");
         code
     }
 

@@ -31,11 +31,11 @@ pub struct Table {
     entries: Vec<Entry>,
 }
 
-/// Where a row lies in the arena: the key, then the value. A tombstone's value ends before it starts.
+/// Where a row lies in the arena: the key, then the value.
 struct Entry {
     start: usize,
     key_end: usize,
-    /// `None` for a tombstone; a value ends behind its key, so never at zero unless both are empty.
+    /// `None` for a tombstone. Never zero, since the arena's first byte belongs to no row.
     value_end: Option<std::num::NonZeroUsize>,
     line: u64,
 }
