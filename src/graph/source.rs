@@ -211,7 +211,7 @@ impl Library {
         let path =
             argument.starts_with(['.', '/']) || argument.ends_with(".yaml") || argument.ends_with(".yml");
         match path {
-            true => self.open_path(kind, Path::new(argument), None),
+            true => self.open_path(Path::new(argument), None),
             false => self.open_named(kind, argument, None),
         }
     }
@@ -255,7 +255,7 @@ impl Library {
         match self.opened[at.file.0 as usize].location.clone() {
             Location::Disk(path) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
-                self.open_path(kind, &folder.join(name), Some(at))
+                self.open_path(&folder.join(name), Some(at))
             }
             Location::Shipped(own_kind, path) => {
                 let path = lexically_normal(&path.parent().unwrap_or(Path::new("")).join(name));
@@ -317,11 +317,9 @@ impl Library {
         diagnostic.note(searched).suggest(name, names.iter().map(String::as_str))
     }
 
-    fn open_path(&mut self, kind: Kind, path: &Path, at: Option<Span>) -> Result<FileId, Box<Diagnostic>> {
+    fn open_path(&mut self, path: &Path, at: Option<Span>) -> Result<FileId, Box<Diagnostic>> {
         if !path.is_file() {
-            let message =
-                format!("there is no {} file {}", kind.noun().trim_end_matches(" file"), shown(path));
-            return Err(Box::new(Diagnostic::maybe_at(at, message)));
+            return Err(Box::new(Diagnostic::maybe_at(at, format!("there is no file {}", shown(path)))));
         }
         self.open_disk(path.to_path_buf(), None, None, at)
     }
