@@ -2,6 +2,8 @@
 
 mod check;
 mod dump;
+mod expand;
+mod explain;
 mod failure;
 mod files;
 mod fixture;
@@ -12,6 +14,7 @@ mod lint;
 mod list;
 mod merge;
 mod schema;
+mod show;
 mod text;
 
 use std::process::ExitCode;
@@ -41,6 +44,9 @@ enum Command {
     List(list::Args),
     Lint(lint::Args),
     Schema(schema::Args),
+    Expand(expand::Args),
+    Explain(explain::Args),
+    Show(show::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -59,6 +65,9 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Expand(args) => expand::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@ use super::decode::{self, Head};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::FileId;
 use super::load::Loader;
-use super::resolve::resolve;
+use super::resolve;
 use super::source::{Kind, is_path_argument};
 
 /// How many files were looked at.
@@ -76,7 +76,7 @@ fn lint_file(loader: &mut Loader, file: FileId, linted: &mut Linted, diagnostics
         }
         Ok(Head::Graph) => {
             linted.graphs += 1;
-            resolve(loader, file, diagnostics);
+            resolve::lint(loader, file, diagnostics);
         }
         Ok(Head::Overlay) => {
             linted.overlays += 1;
