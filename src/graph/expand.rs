@@ -45,7 +45,10 @@ pub fn expand(graph: &Graph) -> String {
     file.section("outputs", &graph.outputs, |output| {
         let value = &graph.values[output.value.0 as usize];
         let len = (value.len != output.len).then(|| scalar(&output.len.to_string()));
-        (scalar(&output.name), flow(&[("from", Some(scalar(&value.name))), ("len", len), ("doc", text(&output.doc))]))
+        (
+            scalar(&output.name),
+            flow(&[("from", Some(scalar(&value.name))), ("len", len), ("doc", text(&output.doc))]),
+        )
     });
     file.text
 }
@@ -94,7 +97,8 @@ impl Writer {
     }
 
     fn map<'n>(&mut self, key: &str, entries: impl Iterator<Item = (&'n String, String)>) {
-        let entries: Vec<String> = entries.map(|(name, value)| format!("{}: {value}", scalar(name))).collect();
+        let entries: Vec<String> =
+            entries.map(|(name, value)| format!("{}: {value}", scalar(name))).collect();
         if !entries.is_empty() {
             self.line(4, &format!("{key}: {{{}}}", entries.join(", ")));
         }
@@ -103,7 +107,8 @@ impl Writer {
 
 /// A mapping on one line, without the entries that have nothing to say.
 fn flow(entries: &[(&str, Option<String>)]) -> String {
-    let present = entries.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}: {value}")));
+    let present =
+        entries.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}: {value}")));
     format!("{{{}}}", present.collect::<Vec<_>>().join(", "))
 }
 

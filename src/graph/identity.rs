@@ -24,7 +24,8 @@ pub fn identity(graph: &Graph) -> String {
         form.node(graph, node);
     }
     form.ends(graph);
-    let passes: BTreeMap<&str, &Pass> = graph.nodes.iter().map(|n| (n.pass.name(), n.pass.as_ref())).collect();
+    let passes: BTreeMap<&str, &Pass> =
+        graph.nodes.iter().map(|n| (n.pass.name(), n.pass.as_ref())).collect();
     for pass in passes.values() {
         form.pass(pass);
     }
@@ -96,7 +97,8 @@ impl Form {
         let mut bindings: Vec<&Binding> = node.bindings.iter().collect();
         bindings.sort_by_key(|binding| port_name(node, binding));
         for binding in bindings {
-            let (before, after) = (binding.before.map_or(String::new(), |v| value_name(graph, v)), binding.after);
+            let (before, after) =
+                (binding.before.map_or(String::new(), |v| value_name(graph, v)), binding.after);
             let after = after.map_or(String::new(), |v| value_name(graph, v));
             self.fields(["port", port_name(node, binding), &before, &after]);
         }

@@ -256,7 +256,8 @@ impl Step<'_> {
     fn check_own_names(&mut self) {
         let own = definitions(self.section);
         for (index, (kind, name)) in own.iter().enumerate() {
-            let clash = own[..index].iter().find(|(k, n)| k != kind && k.excludes(*kind) && n.value == name.value);
+            let clash =
+                own[..index].iter().find(|(k, n)| k != kind && k.excludes(*kind) && n.value == name.value);
             if let Some((other, first)) = clash {
                 self.diagnostics.push(
                     Diagnostic::at(
@@ -284,8 +285,11 @@ impl Step<'_> {
 
     fn replace(&mut self) {
         for name in &self.section.replace {
-            let kinds: Vec<Kind> =
-                definitions(self.section).iter().filter(|(_, n)| n.value == name.value).map(|(k, _)| *k).collect();
+            let kinds: Vec<Kind> = definitions(self.section)
+                .iter()
+                .filter(|(_, n)| n.value == name.value)
+                .map(|(k, _)| *k)
+                .collect();
             if kinds.is_empty() && self.section.damaged.contains(&name.value) {
                 continue;
             }
@@ -372,8 +376,11 @@ impl Step<'_> {
                 self.diagnostics.push(
                     Diagnostic::at(name.span, format!("`{}` is already {}", name.value, other.text()))
                         .label("defined again here")
-                    .also(first.span, "first defined here")
-                    .help(format!("if it is meant to take that one's place, list `{}` under `replace`", name.value)),
+                        .also(first.span, "first defined here")
+                        .help(format!(
+                            "if it is meant to take that one's place, list `{}` under `replace`",
+                            name.value
+                        )),
                 );
             }
         }

@@ -10,8 +10,8 @@ use super::super::document::{Codes, Grid};
 use super::super::expr::Expr;
 use super::super::load::Loader;
 use super::super::model::{
-    Binding, Buffer, BufferId, Check, Count, DeclaredType, Edge, ElementType, Graph, GridExpr, Input, Node, NodeId,
-    Origin, Output, Symbol, Value, ValueId,
+    Binding, Buffer, BufferId, Check, Count, DeclaredType, Edge, ElementType, Graph, GridExpr, Input, Node,
+    NodeId, Origin, Output, Symbol, Value, ValueId,
 };
 use super::super::types::Types as Declared;
 use super::order::Order;
@@ -33,8 +33,15 @@ pub fn assemble(
     for (index, leaf) in order.leaves.iter().enumerate() {
         nodes_of.insert(*leaf, NodeId(index as u32));
     }
-    let mut assembler =
-        Assembler { found, types, versions, order, nodes_of, values_of: BTreeMap::new(), ignored: Diagnostics::new() };
+    let mut assembler = Assembler {
+        found,
+        types,
+        versions,
+        order,
+        nodes_of,
+        values_of: BTreeMap::new(),
+        ignored: Diagnostics::new(),
+    };
     assembler.number_values();
     let values = assembler.values()?;
     let file = found.tree.file(0);
@@ -46,7 +53,11 @@ pub fn assemble(
     let mut graph = Graph {
         name: file.name.value.clone(),
         doc: file.doc.clone(),
-        symbols: file.symbols.iter().map(|(n, doc)| Symbol { name: n.value.clone(), doc: doc.clone() }).collect(),
+        symbols: file
+            .symbols
+            .iter()
+            .map(|(n, doc)| Symbol { name: n.value.clone(), doc: doc.clone() })
+            .collect(),
         bounds: found.facts.bounds.clone(),
         types: Vec::new(),
         generics: file
@@ -105,7 +116,8 @@ impl Assembler<'_, '_> {
     }
 
     fn values(&mut self) -> Option<Vec<Value>> {
-        let mut numbered: Vec<(ValueId, VersionId)> = self.values_of.iter().map(|(v, id)| (*id, *v)).collect();
+        let mut numbered: Vec<(ValueId, VersionId)> =
+            self.values_of.iter().map(|(v, id)| (*id, *v)).collect();
         numbered.sort();
         let mut values: Vec<Value> = Vec::with_capacity(numbered.len());
         let mut buffers = 0;
@@ -120,7 +132,8 @@ impl Assembler<'_, '_> {
                 }
             };
             let nodes = |leaves: BTreeSet<LeafId>| {
-                let mut nodes: Vec<NodeId> = leaves.iter().filter_map(|l| self.nodes_of.get(l).copied()).collect();
+                let mut nodes: Vec<NodeId> =
+                    leaves.iter().filter_map(|l| self.nodes_of.get(l).copied()).collect();
                 nodes.sort();
                 nodes
             };
@@ -172,11 +185,13 @@ impl Assembler<'_, '_> {
         let numbers = &self.found.measures.leaves[leaf];
         let in_pass = |expr: &Expr| numbers.in_pass(pass, expr);
         let bind = pass.file.symbols.iter().zip(&numbers.bind);
-        let bind = bind.map(|((name, _), expr)| Some((name.value.clone(), expr.clone()?))).collect::<Option<_>>()?;
+        let bind =
+            bind.map(|((name, _), expr)| Some((name.value.clone(), expr.clone()?))).collect::<Option<_>>()?;
         let generics = self.types.leaf_generics(leaf, &mut self.ignored);
         let generics = pass.file.generics.iter().zip(generics);
-        let generics =
-            generics.map(|((name, _), element)| Some((name.value.clone(), element?))).collect::<Option<_>>()?;
+        let generics = generics
+            .map(|((name, _), element)| Some((name.value.clone(), element?)))
+            .collect::<Option<_>>()?;
         let grid = match &pass.file.grid {
             Some(Grid::Threads(expr)) => GridExpr::Threads(in_pass(&expr.value)?),
             Some(Grid::Groups(expr)) => GridExpr::Groups(in_pass(&expr.value)?),
@@ -216,7 +231,8 @@ impl Assembler<'_, '_> {
     fn bindings(&self, leaf: LeafId) -> Option<Vec<Binding>> {
         let pass = &self.found.tree.leaves[leaf].pass;
         let numbers = &self.found.measures.leaves[leaf];
-        let value = |version: Option<VersionId>| version.and_then(|version| self.values_of.get(&version).copied());
+        let value =
+            |version: Option<VersionId>| version.and_then(|version| self.values_of.get(&version).copied());
         let ports = pass.file.ports.iter().zip(&self.versions.ports[leaf]).enumerate();
         ports
             .map(|(port, ((_, decl), around))| {
@@ -298,7 +314,9 @@ impl Assembler<'_, '_> {
         while let Some(version) = current {
             let all = &self.versions.all[version];
             for port in &all.writers {
-                let Some(codes) = &self.found.tree.leaves[port.leaf].pass.port(port.port).codes else { continue };
+                let Some(codes) = &self.found.tree.leaves[port.leaf].pass.port(port.port).codes else {
+                    continue;
+                };
                 if unit.is_empty() {
                     unit.clone_from(&codes.unit);
                 }
@@ -367,7 +385,8 @@ fn graph_types(found: &Found, declared: &Declared, graph: &Graph) -> Vec<Declare
     let own: BTreeSet<&str> = own.map(|(name, _)| name.value.as_str()).collect();
     let of_values = graph.values.iter().map(|value| &value.element);
     let of_nodes = graph.nodes.iter().flat_map(|node| node.generics.iter().map(|(_, element)| element));
-    let mentioned: BTreeMap<&str, &ElementType> = of_values.chain(of_nodes).map(|e| (e.name.as_str(), e)).collect();
+    let mentioned: BTreeMap<&str, &ElementType> =
+        of_values.chain(of_nodes).map(|e| (e.name.as_str(), e)).collect();
     let kept = mentioned.into_iter().filter(|(name, _)| own.contains(name));
     kept.map(|(name, element)| DeclaredType {
         element: element.clone(),

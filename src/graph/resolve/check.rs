@@ -223,8 +223,9 @@ impl Checker<'_, '_> {
             if !self.reported.insert(declared.span) {
                 continue;
             }
-            let error = Diagnostic::at(declared.span, format!("output `{}` is longer than its value", name.value))
-                .label(format!("`{len}` elements"));
+            let error =
+                Diagnostic::at(declared.span, format!("output `{}` is longer than its value", name.value))
+                    .label(format!("`{len}` elements"));
             let error = match from {
                 Some(from) => error.also(from, format!("there are `{whole}`")),
                 None => error,
@@ -240,13 +241,11 @@ impl Checker<'_, '_> {
         let Some(parts) = self.parts(scope, join) else { return };
         let mut rest: Vec<&Part> = parts.iter().collect();
         let mut end = Expr::Num(0);
-        while let Some(next) = rest.iter().position(|part| self.facts.compare(&part.from, &end) == Comparison::Same) {
+        while let Some(next) =
+            rest.iter().position(|part| self.facts.compare(&part.from, &end) == Comparison::Same)
+        {
             let part = rest.swap_remove(next);
-            end = Expr::Binary(
-                Operator::Add,
-                Box::new(end),
-                Box::new(part.len.clone()),
-            );
+            end = Expr::Binary(Operator::Add, Box::new(end), Box::new(part.len.clone()));
         }
         if rest.is_empty() && self.facts.compare(&end, &whole) == Comparison::Same {
             return;
@@ -350,8 +349,13 @@ impl Checker<'_, '_> {
 
     /// A count that a node computes itself may size what the node writes, and nothing else.
     fn own_counts(&mut self, leaf: LeafId) {
-        let own: BTreeSet<String> =
-            self.numbers.counts.iter().filter(|c| self.is_made_by(c.source, leaf)).map(|c| c.name.clone()).collect();
+        let own: BTreeSet<String> = self
+            .numbers
+            .counts
+            .iter()
+            .filter(|c| self.is_made_by(c.source, leaf))
+            .map(|c| c.name.clone())
+            .collect();
         if own.is_empty() {
             return;
         }
@@ -376,7 +380,9 @@ impl Checker<'_, '_> {
             Source::Port(other, _) => other == leaf,
             Source::Join(scope, join) => {
                 let parts = self.wires.joins[scope][join].iter().flatten();
-                parts.map(|wire| wire.source).any(|part| matches!(part, Source::Port(other, _) if other == leaf))
+                parts
+                    .map(|wire| wire.source)
+                    .any(|part| matches!(part, Source::Port(other, _) if other == leaf))
             }
             Source::Input(_) | Source::Constant(_) => false,
         }
@@ -410,7 +416,8 @@ impl Checker<'_, '_> {
                     Some(place) => error.also(place, format!("element {element} of its value")),
                     None => error,
                 };
-                self.diagnostics.push(error.help("await the count, or let a pass write it into a value of its own"));
+                self.diagnostics
+                    .push(error.help("await the count, or let a pass write it into a value of its own"));
                 return None;
             }
         }
@@ -557,7 +564,10 @@ fn other_use<'p>(pass: &'p Pass, symbol: &str) -> Option<(Span, &'p str)> {
         return Some((param.span, "a param"));
     }
     let carries = pass.file.ports.iter().filter_map(|(_, port)| port.carries.as_ref());
-    carries.filter(|carried| carried.value == symbol).map(|carried| (carried.span, "a port that carries it")).next()
+    carries
+        .filter(|carried| carried.value == symbol)
+        .map(|carried| (carried.span, "a port that carries it"))
+        .next()
 }
 
 /// A counterexample in words: `with n = 5: ...`.

@@ -65,13 +65,17 @@ impl Facts {
                 self.maxima.insert(name, max);
             }
         }
-        let circular: Vec<String> = self.maxima.keys().filter(|name| self.is_circular(name)).cloned().collect();
+        let circular: Vec<String> =
+            self.maxima.keys().filter(|name| self.is_circular(name)).cloned().collect();
         for name in circular {
             if let Some(count) = numbers.count(&name) {
                 let (declared, decl) = &tree.file(count.scope).counts[count.index];
                 diagnostics.push(
-                    Diagnostic::at(decl.max.span, format!("the maximum of `{}` depends on itself", declared.value))
-                        .label("a maximum is over symbols and other counts"),
+                    Diagnostic::at(
+                        decl.max.span,
+                        format!("the maximum of `{}` depends on itself", declared.value),
+                    )
+                    .label("a maximum is over symbols and other counts"),
                 );
             }
             self.maxima.remove(&name);
@@ -128,7 +132,8 @@ impl Facts {
         let names = self.closure(left.symbols().chain(right.symbols()));
         let known = |expr: &Expr| expr.symbols().all(|name| names.contains(name));
         let bounds: Vec<&Bound> = self.bounds.iter().filter(|b| known(&b.left) && known(&b.right)).collect();
-        let maxima: Vec<(&String, &Expr)> = self.maxima.iter().filter(|(name, _)| names.contains(*name)).collect();
+        let maxima: Vec<(&String, &Expr)> =
+            self.maxima.iter().filter(|(name, _)| names.contains(*name)).collect();
         let admits = |lookup: &dyn Fn(&str) -> Option<u64>| {
             bounds.iter().all(|bound| bound_holds(bound, lookup))
                 && maxima.iter().all(|(name, max)| match (lookup(name), max.eval(lookup)) {
@@ -184,8 +189,8 @@ mod tests {
     }
 
     fn facts(bounds: &[&str], maxima: &[(&str, &str)]) -> Facts {
-        let mut facts = Facts::default();
-        facts.maxima = maxima.iter().map(|(name, max)| (name.to_string(), parse(max))).collect();
+        let maxima = maxima.iter().map(|(name, max)| (name.to_string(), parse(max))).collect();
+        let mut facts = Facts { maxima, ..Facts::default() };
         for text in bounds {
             let (left, relation, right) = Expr::parse_relation(text).unwrap();
             facts.bounds.extend(facts.bound(text, left, relation, right, ""));
@@ -196,7 +201,8 @@ mod tests {
 
     #[test]
     fn bounds_and_maxima_decide_comparisons() {
-        let same = |facts: &Facts, left, right| facts.compare(&parse(left), &parse(right)) == Comparison::Same;
+        let same =
+            |facts: &Facts, left, right| facts.compare(&parse(left), &parse(right)) == Comparison::Same;
         assert!(same(&facts(&["words == ceil_div(bits, 32)"], &[]), "words + 1", "ceil_div(bits, 32) + 1"));
         assert!(same(&facts(&["n <= 100"], &[]), "min(n, 100)", "n"));
         assert!(!same(&facts(&[], &[]), "min(n, 100)", "n"));

@@ -104,8 +104,11 @@ fn resolve_as(
     let document = loader.graph_file(file, diagnostics)?;
     if document.overlay {
         diagnostics.push(
-            Diagnostic::at(document.name.span, format!("`{}` is an overlay, not a graph", document.name.value))
-                .help("resolve a graph that names it under `with`"),
+            Diagnostic::at(
+                document.name.span,
+                format!("`{}` is an overlay, not a graph", document.name.value),
+            )
+            .help("resolve a graph that names it under `with`"),
         );
         return None;
     }
@@ -130,8 +133,11 @@ fn resolve_as(
     }
     let Some(mut graph) = assemble::assemble(&found, &mut types, &versions, &order, loader, &declared) else {
         diagnostics.push(
-            Diagnostic::at(document.name.span, "this graph cannot be put together, though nothing was found wrong")
-                .note("this is an error in weft"),
+            Diagnostic::at(
+                document.name.span,
+                "this graph cannot be put together, though nothing was found wrong",
+            )
+            .note("this is an error in weft"),
         );
         return None;
     };

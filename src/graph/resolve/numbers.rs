@@ -107,7 +107,13 @@ impl<'a> Numbers<'a> {
     }
 
     /// An expression of a graph file over the flat names. Names that stand for nothing are reported.
-    pub fn flatten(&mut self, scope: ScopeId, expr: &Expr, at: Span, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    pub fn flatten(
+        &mut self,
+        scope: ScopeId,
+        expr: &Expr,
+        at: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expr> {
         let mut replaced: HashMap<String, Expr> = HashMap::new();
         let mut complete = true;
         for name in expr.symbols() {
@@ -132,7 +138,13 @@ impl<'a> Numbers<'a> {
     }
 
     /// What `name`, mentioned at `at` in a scope's file, stands for.
-    fn number(&mut self, scope: ScopeId, name: &str, at: Span, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    fn number(
+        &mut self,
+        scope: ScopeId,
+        name: &str,
+        at: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expr> {
         let file = self.tree.file(scope);
         let key = (scope, name.to_string());
         match self.known.get(&key) {
@@ -177,7 +189,9 @@ impl<'a> Numbers<'a> {
     /// A symbol of a graph: itself at the root, else what the node that uses the graph binds it to.
     fn symbol(&mut self, scope: ScopeId, name: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
         let tree = self.tree;
-        let Some((parent, node, decl)) = tree.used_at(scope) else { return Some(Expr::Symbol(name.to_string())) };
+        let Some((parent, node, decl)) = tree.used_at(scope) else {
+            return Some(Expr::Symbol(name.to_string()));
+        };
         if let Some((_, expr)) = decl.bind.iter().find(|(n, _)| n.value == name) {
             return self.flatten(parent, &expr.value, expr.span, diagnostics);
         }
@@ -237,9 +251,12 @@ impl<'a> Numbers<'a> {
             let symbols = || pass.file.symbols.iter().map(|(n, _)| n.value.as_str());
             if !symbols().any(|n| n == name.value) && !pass.file.damaged.contains(&name.value) {
                 diagnostics.push(
-                    Diagnostic::at(name.span, format!("pass `{}` has no symbol `{}`", pass.name(), name.value))
-                        .also(pass.file.name.span, "the pass")
-                        .suggest(&name.value, symbols()),
+                    Diagnostic::at(
+                        name.span,
+                        format!("pass `{}` has no symbol `{}`", pass.name(), name.value),
+                    )
+                    .also(pass.file.name.span, "the pass")
+                    .suggest(&name.value, symbols()),
                 );
             }
         }
@@ -269,9 +286,12 @@ impl<'a> Numbers<'a> {
         for (name, _) in &decl.overrides {
             if !names().any(|n| n == name.value) && !pass.file.damaged.contains(&name.value) {
                 diagnostics.push(
-                    Diagnostic::at(name.span, format!("pass `{}` has no override `{}`", pass.name(), name.value))
-                        .also(pass.file.name.span, "the pass")
-                        .suggest(&name.value, names()),
+                    Diagnostic::at(
+                        name.span,
+                        format!("pass `{}` has no override `{}`", pass.name(), name.value),
+                    )
+                    .also(pass.file.name.span, "the pass")
+                    .suggest(&name.value, names()),
                 );
             }
         }
@@ -288,9 +308,12 @@ impl<'a> Numbers<'a> {
             let symbols = || file.symbols.iter().map(|(n, _)| n.value.as_str());
             if !symbols().any(|n| n == name.value) && !self.tree.scopes[used].graph.excuses(&name.value) {
                 diagnostics.push(
-                    Diagnostic::at(name.span, format!("graph `{}` has no symbol `{}`", file.name.value, name.value))
-                        .also(file.name.span, "the graph")
-                        .suggest(&name.value, symbols()),
+                    Diagnostic::at(
+                        name.span,
+                        format!("graph `{}` has no symbol `{}`", file.name.value, name.value),
+                    )
+                    .also(file.name.span, "the graph")
+                    .suggest(&name.value, symbols()),
                 );
             }
         }
@@ -332,5 +355,6 @@ impl LeafNumbers {
 /// The expression with names replaced; none if it would grow past [`SIZE_MAX`].
 fn substitute(expr: &Expr, replaced: &HashMap<String, Expr>) -> Option<Expr> {
     let grown: usize = expr.symbols().map(|name| replaced.get(name).map_or(1, Expr::size)).sum();
-    (expr.size().saturating_add(grown) <= SIZE_MAX).then(|| expr.substitute(&|name| replaced.get(name).cloned()))
+    (expr.size().saturating_add(grown) <= SIZE_MAX)
+        .then(|| expr.substitute(&|name| replaced.get(name).cloned()))
 }

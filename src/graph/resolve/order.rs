@@ -40,7 +40,8 @@ pub fn order(found: &Found, versions: &Versions, diagnostics: &mut Diagnostics) 
     let (waits, places) = waits(found, versions);
     let mut graph: DiGraph<LeafId, (Reason, VersionId)> = DiGraph::new();
     let leaves: Vec<LeafId> = (0..versions.live.len()).filter(|leaf| versions.live[*leaf]).collect();
-    let index: HashMap<LeafId, NodeIndex> = leaves.iter().map(|leaf| (*leaf, graph.add_node(*leaf))).collect();
+    let index: HashMap<LeafId, NodeIndex> =
+        leaves.iter().map(|leaf| (*leaf, graph.add_node(*leaf))).collect();
     for wait in &waits {
         graph.add_edge(index[&wait.from], index[&wait.to], (wait.reason, wait.version));
     }
@@ -198,10 +199,13 @@ fn report_circle(
     places: &Places,
     diagnostics: &mut Diagnostics,
 ) {
-    let inner: Vec<&Wait> = waits.iter().filter(|w| leaves.contains(&w.from) && leaves.contains(&w.to)).collect();
+    let inner: Vec<&Wait> =
+        waits.iter().filter(|w| leaves.contains(&w.from) && leaves.contains(&w.to)).collect();
     let circles = leaves.iter().filter_map(|leaf| shortest_circle(*leaf, &inner));
     let name = |leaf: LeafId| found.tree.leaves[leaf].name.as_str();
-    let Some(circle) = circles.min_by_key(|circle| (circle.len(), name(circle[0].from).to_string())) else { return };
+    let Some(circle) = circles.min_by_key(|circle| (circle.len(), name(circle[0].from).to_string())) else {
+        return;
+    };
     let mut names: Vec<&str> = circle.iter().map(|wait| name(wait.from)).collect();
     names.push(names[0]);
     let mut labels: Vec<(Span, String)> = circle

@@ -140,7 +140,12 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn place_graph(&mut self, parent: Option<(ScopeId, usize)>, prefix: String, graph: Arc<Composed>) -> ScopeId {
+    fn place_graph(
+        &mut self,
+        parent: Option<(ScopeId, usize)>,
+        prefix: String,
+        graph: Arc<Composed>,
+    ) -> ScopeId {
         let scope = self.tree.scopes.len();
         self.within.push(graph.file.name.clone());
         self.tree.scopes.push(Scope { parent, prefix, graph: Arc::clone(&graph), members: Vec::new() });
@@ -155,7 +160,13 @@ impl Builder<'_> {
         scope
     }
 
-    fn place_pass(&mut self, scope: ScopeId, node: usize, name: &Spanned<String>, pass: &Spanned<String>) -> Member {
+    fn place_pass(
+        &mut self,
+        scope: ScopeId,
+        node: usize,
+        name: &Spanned<String>,
+        pass: &Spanned<String>,
+    ) -> Member {
         let Some(pass) = self.loader.pass(pass, self.diagnostics) else { return Member::Broken };
         if !self.has_room(name) {
             return Member::Broken;
@@ -165,7 +176,13 @@ impl Builder<'_> {
         Member::Leaf(self.tree.leaves.len() - 1)
     }
 
-    fn place_used(&mut self, scope: ScopeId, node: usize, name: &Spanned<String>, used: &Spanned<String>) -> Member {
+    fn place_used(
+        &mut self,
+        scope: ScopeId,
+        node: usize,
+        name: &Spanned<String>,
+        used: &Spanned<String>,
+    ) -> Member {
         let Some(graph) = self.loader.graph(used, self.diagnostics) else { return Member::Broken };
         if graph.overlay {
             self.diagnostics.push(

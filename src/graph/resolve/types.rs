@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::super::decode::parse_layout;
 use super::super::diagnostic::{Diagnostic, Diagnostics};
 use super::super::document::{Access, Layout, Scalar, Span, Spanned};
 use super::super::model::ElementType;
-use super::super::decode::parse_layout;
 use super::super::pass::PortType;
 use super::super::types::Types as Declared;
 use super::numbers::Numbers;
@@ -56,13 +56,23 @@ impl<'a> Types<'a> {
     }
 
     /// The element type of a port of a leaf.
-    pub fn of_port(&mut self, leaf: LeafId, port: usize, diagnostics: &mut Diagnostics) -> Option<ElementType> {
+    pub fn of_port(
+        &mut self,
+        leaf: LeafId,
+        port: usize,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<ElementType> {
         let found = self.refer_port(leaf, port)?;
         self.resolve(found, diagnostics)
     }
 
     /// The element type of an input of a scope, as its graph declares it.
-    pub fn of_input(&mut self, scope: ScopeId, input: usize, diagnostics: &mut Diagnostics) -> Option<ElementType> {
+    pub fn of_input(
+        &mut self,
+        scope: ScopeId,
+        input: usize,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<ElementType> {
         self.of(Local::Input(scope, input), diagnostics)
     }
 
@@ -108,7 +118,8 @@ impl<'a> Types<'a> {
         }
         let names = file.generics.iter().map(|(n, _)| n.value.as_str()).chain(self.table.names());
         diagnostics.push(
-            Diagnostic::at(name.span, format!("there is no type `{}`", name.value)).suggest(&name.value, names),
+            Diagnostic::at(name.span, format!("there is no type `{}`", name.value))
+                .suggest(&name.value, names),
         );
         None
     }
@@ -157,7 +168,8 @@ impl<'a> Types<'a> {
         if let Some((_, given)) = decl.generics.iter().find(|(n, _)| n.value == name.value) {
             return self.name(self.tree.leaves[leaf].scope, given, diagnostics);
         }
-        let mentions = |port: &PortType| matches!(port, PortType::Generic { name: n, .. } if *n == name.value);
+        let mentions =
+            |port: &PortType| matches!(port, PortType::Generic { name: n, .. } if *n == name.value);
         let mut inputs = (0..pass.types.len()).filter(|port| mentions(&pass.types[*port]));
         let wires = &self.wires.leaf_inputs[leaf];
         if let Some(wire) = inputs.clone().find_map(|port| wires[port]) {
@@ -170,7 +182,12 @@ impl<'a> Types<'a> {
         None
     }
 
-    fn define_in_scope(&self, scope: ScopeId, generic: usize, diagnostics: &mut Diagnostics) -> Option<TypeRef> {
+    fn define_in_scope(
+        &self,
+        scope: ScopeId,
+        generic: usize,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<TypeRef> {
         let file = self.tree.file(scope);
         let (name, layout) = &file.generics[generic];
         let Some((parent, node, decl)) = self.tree.used_at(scope) else {
@@ -284,10 +301,9 @@ impl<'a> Types<'a> {
     ) {
         let Some(actual) = self.of(wire.local, diagnostics) else { return };
         if actual.layout != end.layout {
-            let error =
-                Diagnostic::at(wire.at, format!("`{}` takes elements of {}", end.name, end.layout))
-                    .label(format!("this has `{}`, laid out as {}", actual.name, actual.layout))
-                    .also(end.declared.span, format!("declared as `{}`", end.declared.value));
+            let error = Diagnostic::at(wire.at, format!("`{}` takes elements of {}", end.name, end.layout))
+                .label(format!("this has `{}`, laid out as {}", actual.name, actual.layout))
+                .also(end.declared.span, format!("declared as `{}`", end.declared.value));
             diagnostics.push(self.add_place(error, wire.local, "made here"));
             return;
         }
@@ -295,8 +311,11 @@ impl<'a> Types<'a> {
         if end.number || actual.name == expected.name {
             return;
         }
-        let error = Diagnostic::at(wire.at, format!("`{}` takes `{}`, not `{}`", end.name, expected.name, actual.name))
-            .label(format!("this has `{}`", actual.name));
+        let error = Diagnostic::at(
+            wire.at,
+            format!("`{}` takes `{}`, not `{}`", end.name, expected.name, actual.name),
+        )
+        .label(format!("this has `{}`", actual.name));
         let error = self.add_place(error, wire.local, "made here");
         diagnostics.push(if end.generic {
             let stands = format!("`{}` stands for `{}` at this node", end.declared.value, expected.name);
@@ -306,7 +325,13 @@ impl<'a> Types<'a> {
         });
     }
 
-    fn check_join(&mut self, scope: ScopeId, join: usize, name: &Spanned<String>, diagnostics: &mut Diagnostics) {
+    fn check_join(
+        &mut self,
+        scope: ScopeId,
+        join: usize,
+        name: &Spanned<String>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let mut first: Option<(Wire, ElementType)> = None;
         for part in 0..self.wires.joins[scope][join].len() {
             let Some(wire) = self.wires.joins[scope][join][part] else { continue };

@@ -157,7 +157,9 @@ impl Versions {
         for (constant, expr) in found.measures.constants.iter().enumerate() {
             let source = Source::Constant(constant);
             let id = match expr {
-                Some(expr) => *first.entry(expr.to_string()).or_insert_with(|| self.intern(Made::By(source), None)),
+                Some(expr) => {
+                    *first.entry(expr.to_string()).or_insert_with(|| self.intern(Made::By(source), None))
+                }
                 None => self.intern(Made::By(source), None),
             };
             self.of_source.insert(source, id);
@@ -211,7 +213,8 @@ impl Versions {
                 (Some(before), Some(Access::Accumulate)) => Made::Accumulated(before),
                 _ => Made::By(source),
             };
-            let previous = version.filter(|_| matches!(access(found, source), Some(Access::Update | Access::Accumulate)));
+            let previous = version
+                .filter(|_| matches!(access(found, source), Some(Access::Update | Access::Accumulate)));
             let id = self.intern(made, previous);
             self.of_source.insert(source, id);
             version = Some(id);
@@ -240,7 +243,8 @@ impl Versions {
         pending.extend(meant(found));
         loop {
             while let Some(name) = counts.pop() {
-                let Some(count) = found.numbers.count(name).filter(|_| self.counted.insert(name.to_string())) else {
+                let Some(count) = found.numbers.count(name).filter(|_| self.counted.insert(name.to_string()))
+                else {
                     continue;
                 };
                 pending.extend(self.of_source.get(&count.source).into_iter().flat_map(|v| &writers[*v]));
@@ -347,7 +351,8 @@ impl Versions {
 
     /// One version is updated once, or accumulated into, and never both; a constant is only read.
     fn check_conflicts(&self, found: &Found, version: VersionId, diagnostics: &mut Diagnostics) {
-        let writing: Vec<&PortUse> = self.all[version].readers.iter().filter(|r| r.access != Access::Read).collect();
+        let writing: Vec<&PortUse> =
+            self.all[version].readers.iter().filter(|r| r.access != Access::Read).collect();
         let name = self.name(found, version);
         if let Made::By(Source::Constant(_)) = self.all[version].made {
             for port in writing {
@@ -394,9 +399,11 @@ impl Versions {
                     let other_around = self.ports[leaf][other];
                     // A node that takes what it makes is a circle, and reported as one.
                     let own = |a: Around, b: Around| a.before.is_some() && a.before == b.after;
-                    if (writes || other_writes) && !own(*around, other_around) && !own(other_around, *around) {
+                    if (writes || other_writes) && !own(*around, other_around) && !own(other_around, *around)
+                    {
                         let (node, _) = found.tree.leaf_node(leaf);
-                        let (name, other_name) = (found.tree.port(leaf, port).0, found.tree.port(leaf, other).0);
+                        let (name, other_name) =
+                            (found.tree.port(leaf, port).0, found.tree.port(leaf, other).0);
                         diagnostics.push(
                             Diagnostic::at(
                                 found.wire_place(leaf, port),
@@ -422,7 +429,9 @@ impl Versions {
         });
         let checks = found.tree.scopes.iter().enumerate().flat_map(|(scope, placed)| {
             let checks = placed.graph.file.checks.iter().zip(&found.wires.checks[scope]);
-            checks.filter(|((_, decl), _)| !decl.awaited).map(|((name, _), wire)| ("check", &name.value, *wire))
+            checks
+                .filter(|((_, decl), _)| !decl.awaited)
+                .map(|((name, _), wire)| ("check", &name.value, *wire))
         });
         for (kind, name, wire) in outputs.chain(counts).chain(checks) {
             let Some(wire) = wire else { continue };
@@ -469,7 +478,9 @@ fn access(found: &Found, source: Source) -> Option<Access> {
 /// The source whose bytes the port behind another takes over.
 fn in_place(found: &Found, source: Source) -> Option<Source> {
     match (source, access(found, source)) {
-        (Source::Port(leaf, port), Some(Access::Update | Access::Accumulate)) => found.measures.inputs[leaf][port],
+        (Source::Port(leaf, port), Some(Access::Update | Access::Accumulate)) => {
+            found.measures.inputs[leaf][port]
+        }
         _ => None,
     }
 }

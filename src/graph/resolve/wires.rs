@@ -78,7 +78,8 @@ pub struct Wires {
 
 /// Follows all wires of all scopes.
 pub fn follow(tree: &Tree, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Wires {
-    let mut follower = Follower { tree, sources, diagnostics, wires: Wires::default(), circles: BTreeSet::new() };
+    let mut follower =
+        Follower { tree, sources, diagnostics, wires: Wires::default(), circles: BTreeSet::new() };
     follower.locals();
     follower.trace();
     follower.parts();
@@ -99,7 +100,8 @@ impl Follower<'_> {
     /// Looks up what each producer names where it stands.
     fn locals(&mut self) {
         let tree = self.tree;
-        self.wires.leaf_inputs = tree.leaves.iter().map(|leaf| vec![None; leaf.pass.file.ports.len()]).collect();
+        self.wires.leaf_inputs =
+            tree.leaves.iter().map(|leaf| vec![None; leaf.pass.file.ports.len()]).collect();
         self.wires.scope_inputs =
             (0..tree.scopes.len()).map(|scope| vec![None; tree.file(scope).inputs.len()]).collect();
         for scope in 0..tree.scopes.len() {
@@ -138,8 +140,9 @@ impl Follower<'_> {
                 if pass.file.damaged.contains(&key.value) {
                     continue;
                 }
-                let error = Diagnostic::at(key.span, format!("pass `{}` has no port `{}`", pass.name(), key.value))
-                    .also(pass.file.name.span, "the pass");
+                let error =
+                    Diagnostic::at(key.span, format!("pass `{}` has no port `{}`", pass.name(), key.value))
+                        .also(pass.file.name.span, "the pass");
                 let inputs = pass.file.ports.iter().filter(|(_, port)| port.access.value != Access::Write);
                 self.diagnostics.push(error.suggest(&key.value, inputs.map(|(name, _)| name.value.as_str())));
                 continue;
@@ -147,10 +150,13 @@ impl Follower<'_> {
             wired[port] = true;
             if pass.port(port).access.value == Access::Write {
                 self.diagnostics.push(
-                    Diagnostic::at(key.span, format!("port `{}` of `{}` takes no value", key.value, pass.name()))
-                        .label("wired here")
-                        .also(pass.port(port).access.span, "the pass writes it")
-                        .help(format!("others read it as `{}.{}`", node.value, key.value)),
+                    Diagnostic::at(
+                        key.span,
+                        format!("port `{}` of `{}` takes no value", key.value, pass.name()),
+                    )
+                    .label("wired here")
+                    .also(pass.port(port).access.span, "the pass writes it")
+                    .help(format!("others read it as `{}.{}`", node.value, key.value)),
                 );
                 continue;
             }
@@ -177,9 +183,12 @@ impl Follower<'_> {
                     continue;
                 }
                 self.diagnostics.push(
-                    Diagnostic::at(key.span, format!("graph `{}` has no input `{}`", file.name.value, key.value))
-                        .also(file.name.span, "the graph")
-                        .suggest(&key.value, file.inputs.iter().map(|(name, _)| name.value.as_str())),
+                    Diagnostic::at(
+                        key.span,
+                        format!("graph `{}` has no input `{}`", file.name.value, key.value),
+                    )
+                    .also(file.name.span, "the graph")
+                    .suggest(&key.value, file.inputs.iter().map(|(name, _)| name.value.as_str())),
                 );
                 continue;
             };
@@ -240,7 +249,13 @@ impl Follower<'_> {
     }
 
     /// `node.port`.
-    fn port(&mut self, scope: ScopeId, at: Span, node: &Spanned<String>, port: &Spanned<String>) -> Option<Local> {
+    fn port(
+        &mut self,
+        scope: ScopeId,
+        at: Span,
+        node: &Spanned<String>,
+        port: &Spanned<String>,
+    ) -> Option<Local> {
         let tree = self.tree;
         let nodes = &tree.file(scope).nodes;
         let Some(index) = nodes.iter().position(|(name, _)| name.value == node.value) else {
@@ -285,7 +300,13 @@ impl Follower<'_> {
         self.diagnostics.push(error);
     }
 
-    fn leaf_port(&mut self, leaf: LeafId, at: Span, node: &Spanned<String>, port: &Spanned<String>) -> Option<Local> {
+    fn leaf_port(
+        &mut self,
+        leaf: LeafId,
+        at: Span,
+        node: &Spanned<String>,
+        port: &Spanned<String>,
+    ) -> Option<Local> {
         let tree = self.tree;
         let pass = &tree.leaves[leaf].pass;
         let yields = pass.file.ports.iter().filter(|(_, port)| port.access.value != Access::Read);
@@ -314,7 +335,12 @@ impl Follower<'_> {
         Some(Local::Port(leaf, index))
     }
 
-    fn used_output(&mut self, used: ScopeId, node: &Spanned<String>, port: &Spanned<String>) -> Option<Local> {
+    fn used_output(
+        &mut self,
+        used: ScopeId,
+        node: &Spanned<String>,
+        port: &Spanned<String>,
+    ) -> Option<Local> {
         if let Some(index) = self.tree.output_index(used, &port.value) {
             return Some(Local::Output(used, index));
         }
@@ -356,7 +382,9 @@ impl Follower<'_> {
                 error.also(removed, "removed here")
             } else if let Some((count, decl)) = file.counts.iter().find(|(n, _)| n.value == name.value) {
                 let from = self.sources.slice(decl.from.span);
-                error.also(count.span, "not a value, but a count").help(format!("wire where it comes from: `{from}`"))
+                error
+                    .also(count.span, "not a value, but a count")
+                    .help(format!("wire where it comes from: `{from}`"))
             } else {
                 let names = file.inputs.iter().map(|(n, _)| n).chain(file.joins.iter().map(|(n, _)| n));
                 error.suggest(&name.value, names.map(|n| n.value.as_str()))
@@ -424,7 +452,9 @@ impl Follower<'_> {
                 Local::Port(leaf, port) => Source::Port(leaf, port),
                 Local::Join(scope, join) => Source::Join(scope, join),
                 Local::Constant(constant) => Source::Constant(constant),
-                Local::Input(scope, input) if self.tree.scopes[scope].parent.is_none() => Source::Input(input),
+                Local::Input(scope, input) if self.tree.scopes[scope].parent.is_none() => {
+                    Source::Input(input)
+                }
                 Local::Input(scope, input) => {
                     local = wires.scope_inputs[scope][input]?.local;
                     continue;
