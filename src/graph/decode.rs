@@ -247,13 +247,13 @@ impl<'a> Decoder<'a> {
     /// A mapping with free keys, each at most once. Entries with errors are noted as damaged.
     fn map<'n, T>(
         &mut self,
-        node: Option<&'n Node>,
+        entry: Option<(&'n Spanned<String>, &'n Node)>,
         kind: NameKind,
         mut decode: impl FnMut(&mut Self, &'n Spanned<String>, &'n Node) -> Option<T>,
     ) -> Named<T> {
-        let Some(node) = node else { return Vec::new() };
+        let Some((key, node)) = entry else { return Vec::new() };
         let Data::Map(entries) = &node.data else {
-            self.unexpected::<()>(node, "a mapping");
+            self.error(node.span, format!("`{}` is a mapping, not {}", key.value, node.kind()));
             return Vec::new();
         };
         let mut named: Named<T> = Vec::new();
@@ -277,14 +277,29 @@ impl<'a> Decoder<'a> {
         named
     }
 
+    /// What stands under a key; the key is noted as damaged if that cannot be decoded.
+    fn noting_damage<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &str,
+        decode: impl FnOnce(&mut Self, &Spanned<String>, &Node) -> Option<T>,
+    ) -> Option<T> {
+        let (key, node) = fields.entry(key)?;
+        let decoded = decode(self, key, node);
+        if decoded.is_none() {
+            self.damaged.push(key.value.clone());
+        }
+        decoded
+    }
+
     fn list<T>(
         &mut self,
-        node: Option<&Node>,
+        entry: Option<(&Spanned<String>, &Node)>,
         mut decode: impl FnMut(&mut Self, &Node) -> Option<T>,
     ) -> Vec<T> {
-        let Some(node) = node else { return Vec::new() };
+        let Some((key, node)) = entry else { return Vec::new() };
         let Data::List(entries) = &node.data else {
-            self.unexpected::<()>(node, "a list");
+            self.error(node.span, format!("`{}` is a list, not {}", key.value, node.kind()));
             return Vec::new();
         };
         entries.iter().filter_map(|entry| decode(self, entry)).collect()
@@ -481,7 +496,7 @@ impl<'a> Decoder<'a> {
     // ------------------------------------------------------------------------------------------- types
 
     fn types(&mut self, fields: &Fields<'_>) -> Named<TypeDecl> {
-        self.map(fields.get("types"), NameKind::Identifier, |this, key, node| {
+        self.map(fields.entry("types"), NameKind::Identifier, |this, key, node| {
             let fields = this.object(node, key.span, &grammar::TYPE)?;
             if parse_layout(&key.value).is_some() {
                 this.error(key.span, format!("`{}` is a layout and cannot be declared", key.value));
@@ -493,7 +508,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn generics(&mut self, fields: &Fields<'_>) -> Named<Spanned<Layout>> {
-        self.map(fields.get("generics"), NameKind::Identifier, |this, key, node| {
+        self.map(fields.entry("generics"), NameKind::Identifier, |this, key, node| {
             if parse_layout(&key.value).is_some() {
                 this.error(key.span, format!("`{}` is a layout and cannot be a generic", key.value));
             }
@@ -502,11 +517,11 @@ impl<'a> Decoder<'a> {
     }
 
     fn symbols(&mut self, fields: &Fields<'_>) -> Named<String> {
-        self.map(fields.get("symbols"), NameKind::Symbol, |this, _, node| Some(this.doc(Some(node))))
+        self.map(fields.entry("symbols"), NameKind::Symbol, |this, _, node| Some(this.doc(Some(node))))
     }
 
     fn overrides(&mut self, fields: &Fields<'_>) -> Named<Spanned<u32>> {
-        self.map(fields.get("overrides"), NameKind::Symbol, |this, _, node| this.word(node))
+        self.map(fields.entry("overrides"), NameKind::Symbol, |this, _, node| this.word(node))
     }
 
     fn optional_expression(&mut self, fields: &Fields<'_>, key: &str) -> Option<Spanned<Expr>> {
@@ -524,11 +539,11 @@ impl<'a> Decoder<'a> {
             types: self.types(fields),
             symbols: self.symbols(fields),
             generics: self.generics(fields),
-            params: self.list(fields.get("params"), |this, node| this.name(node, NameKind::Symbol)),
+            params: self.list(fields.entry("params"), |this, node| this.name(node, NameKind::Symbol)),
             overrides: self.overrides(fields),
-            ports: self.map(fields.get("ports"), NameKind::Identifier, Self::port),
-            grid: fields.entry("grid").and_then(|(key, node)| self.grid(key, node)),
-            steps: self.optional_expression(fields, "steps"),
+            ports: self.map(fields.entry("ports"), NameKind::Identifier, Self::port),
+            grid: self.noting_damage(fields, "grid", Self::grid),
+            steps: self.noting_damage(fields, "steps", |this, _, node| this.expression(node)),
             traffic: fields.entry("traffic").and_then(|(key, node)| self.traffic(key, node)),
             kernel: kernel?,
             damaged: Vec::new(),
@@ -541,7 +556,7 @@ impl<'a> Decoder<'a> {
         if let Some(host) = fields.get("host") {
             return self.name(host, NameKind::Identifier).map(Kernel::Host);
         }
-        let files = self.list(fields.get("shader"), Self::file_name);
+        let files = self.list(fields.entry("shader"), Self::file_name);
         let entry = self.name(fields.get("entry")?, NameKind::Identifier)?;
         if files.is_empty() {
             if let Some((key, _)) = fields.entry("shader") {
@@ -638,30 +653,30 @@ impl<'a> Decoder<'a> {
         let head = fields.entry("graph").or_else(|| fields.entry("overlay"));
         let name = head.and_then(|(_, node)| self.file_name(node));
         let names = |this: &mut Self, key: &str| {
-            this.list(fields.get(key), |this: &mut Self, node: &Node| this.name(node, NameKind::Path))
+            this.list(fields.entry(key), |this: &mut Self, node: &Node| this.name(node, NameKind::Path))
         };
         let mut graph = GraphFile {
             name: name.unwrap_or(Spanned { value: String::new(), span: fields.owner }),
             overlay: head.is_some_and(|(key, _)| key.value == "overlay"),
             doc: self.doc(fields.get("doc")),
             extends: fields.get("extends").and_then(|node| self.file_name(node)),
-            with: self.list(fields.get("with"), Self::file_name),
+            with: self.list(fields.entry("with"), Self::file_name),
             remove: names(self, "remove"),
             replace: names(self, "replace"),
-            rewire: self.map(fields.get("rewire"), NameKind::Path, |this, _, node| {
-                Some(this.map(Some(node), NameKind::Identifier, |this, _, node| this.producer(node)))
+            rewire: self.map(fields.entry("rewire"), NameKind::Path, |this, key, node| {
+                Some(this.map(Some((key, node)), NameKind::Identifier, |this, _, node| this.producer(node)))
             }),
             symbols: self.symbols(fields),
-            lets: self.map(fields.get("let"), NameKind::Symbol, |this, _, node| this.expression(node)),
-            require: self.list(fields.get("require"), Self::requirement),
+            lets: self.map(fields.entry("let"), NameKind::Symbol, |this, _, node| this.expression(node)),
+            require: self.list(fields.entry("require"), Self::requirement),
             types: self.types(fields),
             generics: self.generics(fields),
-            inputs: self.map(fields.get("inputs"), NameKind::Path, Self::input),
-            nodes: self.map(fields.get("nodes"), NameKind::Path, Self::node),
-            joins: self.map(fields.get("joins"), NameKind::Path, Self::join),
-            counts: self.map(fields.get("counts"), NameKind::Path, Self::count),
-            checks: self.map(fields.get("checks"), NameKind::Path, Self::check),
-            outputs: self.map(fields.get("outputs"), NameKind::Identifier, Self::output),
+            inputs: self.map(fields.entry("inputs"), NameKind::Path, Self::input),
+            nodes: self.map(fields.entry("nodes"), NameKind::Path, Self::node),
+            joins: self.map(fields.entry("joins"), NameKind::Path, Self::join),
+            counts: self.map(fields.entry("counts"), NameKind::Path, Self::count),
+            checks: self.map(fields.entry("checks"), NameKind::Path, Self::check),
+            outputs: self.map(fields.entry("outputs"), NameKind::Identifier, Self::output),
             damaged: Vec::new(),
         };
         graph.damaged = std::mem::take(&mut self.damaged);
@@ -695,10 +710,10 @@ impl<'a> Decoder<'a> {
         let pass = fields.get("pass").and_then(|node| self.file_name(node)).map(Placed::Pass);
         let used = fields.get("use").and_then(|node| self.file_name(node)).map(Placed::Use);
         let declared = NodeDecl {
-            bind: self.map(fields.get("bind"), NameKind::Symbol, |this, _, node| this.expression(node)),
-            inputs: self.map(fields.get("in"), NameKind::Identifier, |this, _, node| this.producer(node)),
+            bind: self.map(fields.entry("bind"), NameKind::Symbol, |this, _, node| this.expression(node)),
+            inputs: self.map(fields.entry("in"), NameKind::Identifier, |this, _, node| this.producer(node)),
             generics: self
-                .map(fields.get("as"), NameKind::Identifier, |this, _, node| this.element_type(node)),
+                .map(fields.entry("as"), NameKind::Identifier, |this, _, node| this.element_type(node)),
             overrides: self.overrides(&fields),
             doc: self.doc(fields.get("doc")),
             placed: pass.or(used)?,
@@ -708,7 +723,7 @@ impl<'a> Decoder<'a> {
 
     fn join(&mut self, key: &Spanned<String>, node: &Node) -> Option<JoinDecl> {
         let fields = self.object(node, key.span, &grammar::JOIN)?;
-        let parts = self.list(fields.get("parts"), Self::port_reference);
+        let parts = self.list(fields.entry("parts"), Self::port_reference);
         let len = self.optional_expression(&fields, "len");
         Some(JoinDecl { parts, len: len? })
     }

@@ -202,9 +202,9 @@ impl Diagnostics {
     }
 }
 
-/// The candidate with the smallest edit distance to `name`, if that is at most a third of its length.
+/// The candidate with the smallest edit distance to `name`, if that is at most a third of its length, and at most 4.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (name.chars().count() / 3).clamp(1, 4);
+    let allowed = (name.chars().count() / 3).min(4);
     candidates
         .into_iter()
         .map(|candidate| (edit_distance(name, candidate), candidate))
@@ -213,19 +213,27 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance, but 0 for names that only differ in case.
+/// The least number of characters inserted, left out, replaced, or swapped with their neighbour (optimal string
+/// alignment), in lower case.
 fn edit_distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.to_lowercase().chars().collect();
-    let mut distances: Vec<usize> = (0..=left.len()).collect();
-    for (row, c) in right.to_lowercase().chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut distances[0], row + 1);
-        for column in 0..left.len() {
-            let substituted = diagonal + usize::from(left[column] != c);
-            diagonal = distances[column + 1];
-            distances[column + 1] = substituted.min(diagonal + 1).min(distances[column] + 1);
+    let right: Vec<char> = right.to_lowercase().chars().collect();
+    let mut distance = vec![vec![0; right.len() + 1]; left.len() + 1];
+    for i in 0..=left.len() {
+        for j in 0..=right.len() {
+            if i == 0 || j == 0 {
+                distance[i][j] = i + j;
+                continue;
+            }
+            let replaced = distance[i - 1][j - 1] + usize::from(left[i - 1] != right[j - 1]);
+            let mut least = replaced.min(distance[i - 1][j] + 1).min(distance[i][j - 1] + 1);
+            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                least = least.min(distance[i - 2][j - 2] + 1);
+            }
+            distance[i][j] = least;
         }
     }
-    distances[left.len()]
+    distance[left.len()][right.len()]
 }
 
 #[cfg(test)]
@@ -239,7 +247,9 @@ mod tests {
         assert_eq!(nearest("LEN", names), Some("len"));
         assert_eq!(nearest("length", names), None);
         assert_eq!(nearest("typ", names), Some("type"));
+        assert_eq!(nearest("tpye", names), Some("type"));
         assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("k", ["m", "K"]), Some("K"));
     }
 
     #[test]

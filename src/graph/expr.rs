@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
+use super::diagnostic::nearest;
 use super::document::Relation;
 
 /// The longest text of an expression, in bytes. With it the depth of what is parsed is bounded too.
@@ -500,8 +501,11 @@ impl<'a> Parser<'a> {
             return Ok(Expr::Symbol(name.to_string()));
         }
         let Some(function) = Function::ALL.into_iter().find(|f| f.name() == name) else {
-            let names: Vec<&str> = Function::ALL.iter().map(|f| f.name()).collect();
-            let help = format!("there are {}", names.join(", "));
+            let names = Function::ALL.map(Function::name);
+            let help = match nearest(name, names) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
             return Err(ParseError {
                 at,
                 message: format!("there is no function `{name}`"),
@@ -541,8 +545,10 @@ impl<'a> Parser<'a> {
             if self.accept(",") {
                 continue;
             }
-            self.close()?;
-            return Ok(arguments);
+            return match self.accept(")") {
+                true => Ok(arguments),
+                false => Err(self.unexpected("`,` or `)`", None)),
+            };
         }
     }
 

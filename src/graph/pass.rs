@@ -141,6 +141,11 @@ impl Checker<'_> {
         self.diagnostics.push_mut(Diagnostic::at(span, message))
     }
 
+    /// Whether a declaration had errors, so that nothing more is to be said about it.
+    fn damaged(&self, name: &str) -> bool {
+        self.file.damaged.iter().any(|damaged| damaged == name)
+    }
+
     // --------------------------------------------------------------------------------- the file alone
 
     fn file(&mut self) -> Vec<Option<PortType>> {
@@ -233,7 +238,11 @@ impl Checker<'_> {
         }
         let message = format!("`{}` is {role}, but is no symbol of this pass", name.value);
         let symbols = self.file.symbols.iter().map(|(symbol, _)| symbol.value.as_str());
-        let diagnostic = Diagnostic::at(name.span, message).help("declare it under `symbols`");
+        let help = match name.value.as_str() {
+            STEP => "a pass with `steps` has the symbol `step`",
+            _ => "declare it under `symbols`",
+        };
+        let diagnostic = Diagnostic::at(name.span, message).help(help);
         self.diagnostics.push(diagnostic.suggest(&name.value, symbols));
     }
 
@@ -272,7 +281,7 @@ impl Checker<'_> {
             self.expression(&traffic.write, false);
         }
         match (&self.file.kernel, &self.file.grid) {
-            (Kernel::Shader { entry, .. }, None) => {
+            (Kernel::Shader { entry, .. }, None) if !self.damaged("grid") => {
                 self.error(entry.span, "a pass with a shader needs `grid`");
             }
             (Kernel::Host(host), _) => self.host(host.span),
@@ -379,8 +388,11 @@ impl Checker<'_> {
             }
         }
         self.not_ports(&variables, shader);
-        self.bindings(&variables);
+        let errors_before = self.diagnostics.len();
         self.overrides(shader);
+        if self.diagnostics.len() == errors_before {
+            self.defaults(shader);
+        }
         self.immediates(shader);
         self.grid_index(shader);
         slots
@@ -444,22 +456,6 @@ impl Checker<'_> {
         }
     }
 
-    fn bindings(&mut self, variables: &[StorageVariable]) {
-        for (index, variable) in variables.iter().enumerate() {
-            let clash = variables[..index]
-                .iter()
-                .find(|v| (v.group, v.binding) == (variable.group, variable.binding));
-            if let Some(first) = clash {
-                let message = format!("`{}` and `{}` have the same binding", first.name, variable.name);
-                let diagnostic = Diagnostic::at(variable.span.unwrap_or(self.entry_span()), message);
-                self.diagnostics.push(match first.span {
-                    Some(span) => diagnostic.also(span, "the other one"),
-                    None => diagnostic,
-                });
-            }
-        }
-    }
-
     fn variable(
         &mut self,
         name: &Spanned<String>,
@@ -472,20 +468,15 @@ impl Checker<'_> {
         let access = port.access.value;
         let name = &name.value;
         let problem = match access {
-            Access::Read if variable.writable => {
-                Some(format!("`{name}` is a read port, but the shader declares it read_write"))
-            }
+            Access::Read if variable.writable => Some("the shader declares it read_write".to_string()),
             Access::Read => None,
-            _ if !variable.writable => {
-                Some(format!("`{name}` is written, but the shader declares it without read_write"))
-            }
-            _ if !variable.writes => Some(format!("`{name}` is written, but `{}` never does", shader.entry)),
-            Access::Write if variable.reads => {
-                Some(format!("`{name}` is a write port, but `{}` reads it", shader.entry))
-            }
+            _ if !variable.writable => Some("the shader does not declare it read_write".to_string()),
+            _ if !variable.writes => Some(format!("`{}` never writes it", shader.entry)),
+            Access::Write if variable.reads => Some(format!("`{}` reads it", shader.entry)),
             _ => None,
         };
-        if let Some(message) = problem {
+        if let Some(problem) = problem {
+            let message = format!("`{name}` is {} port, but {problem}", access_noun(access));
             let reads_back = access == Access::Write && variable.writable && variable.reads;
             let diagnostic = self.both(port.access.span, variable.span, message, "the variable");
             if reads_back {
@@ -580,6 +571,15 @@ impl Checker<'_> {
         }
     }
 
+    /// That the shader is valid with its defaults: array lengths and the workgroup size may depend on them.
+    fn defaults(&mut self, shader: &Shader) {
+        let defaults = self.file.overrides.iter().map(|(name, value)| (name.value.as_str(), value.value));
+        if let Err(reason) = shader.workgroup_size(defaults) {
+            let message = format!("with its default overrides the shader cannot be used: {reason}");
+            self.error(self.entry_span(), message);
+        }
+    }
+
     fn immediates(&mut self, shader: &Shader) {
         let params: Vec<&str> = self.file.params.iter().map(|param| param.value.as_str()).collect();
         let Some(immediates) = shader.immediates() else {
@@ -600,7 +600,7 @@ impl Checker<'_> {
         let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
         if names != params {
             let message =
-                format!("the params are {}, but the immediates {}", listed(&params), listed(&names));
+                format!("the params are {}, but the immediates are {}", listed(&params), listed(&names));
             self.both(in_pass, immediates.span, message, "the immediates").help =
                 Some("they must have the same names in the same order".into());
         }
@@ -621,7 +621,8 @@ impl Checker<'_> {
         }
         let short = match &self.file.grid {
             Some(Grid::Groups(size)) => size.value.constant().is_some_and(|size| size <= GRID_FOLD_GROUPS),
-            _ => false,
+            Some(Grid::Threads(_)) => false,
+            None => true,
         };
         let group = shader.builtin(BuiltIn::WorkGroupId, "workgroup_id");
         let groups = shader.builtin(BuiltIn::NumWorkGroups, "num_workgroups");
@@ -630,11 +631,15 @@ impl Checker<'_> {
             let diagnostic = Diagnostic::at(span.unwrap_or(self.entry_span()), message).help(help);
             self.diagnostics.push(diagnostic.also(self.entry_span(), "the entry point"));
         }
-        let defaults = self.file.overrides.iter().map(|(name, value)| (name.value.as_str(), value.value));
-        if let Err(reason) = shader.workgroup_size(defaults) {
-            let message = format!("with its default overrides the shader cannot be used: {reason}");
-            self.error(self.entry_span(), message);
-        }
+    }
+}
+
+fn access_noun(access: Access) -> &'static str {
+    match access {
+        Access::Read => "a read",
+        Access::Write => "a write",
+        Access::Update => "an update",
+        Access::Accumulate => "an accumulate",
     }
 }
 

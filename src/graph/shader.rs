@@ -438,10 +438,10 @@ fn compile_joined(source: &JoinedSource, entry: &Spanned<String>) -> Result<Shad
     let mut module =
         naga::front::wgsl::parse_str(source.text()).map_err(|error| parse_error(source, entry, &error))?;
     validate(&module, CAPABILITIES | SUBGROUP_CAPABILITIES)
-        .map_err(|error| validation_error(source, entry, &error))?;
+        .map_err(|error| validation_error(source, &module, entry, &error))?;
     let is_entry = |ep: &naga::EntryPoint| ep.stage == ShaderStage::Compute && ep.name == entry.value;
     if !module.entry_points.iter().any(is_entry) {
-        return Err(no_entry_point(source, &module, entry));
+        return Err(no_entry_point(&module, entry));
     }
     let storage =
         module.global_variables.iter().filter(|(_, v)| matches!(v.space, AddressSpace::Storage { .. }));
@@ -455,7 +455,7 @@ fn compile_joined(source: &JoinedSource, entry: &Spanned<String>) -> Result<Shad
     let info = match plain {
         Ok(info) => info,
         Err(_) => validate(&module, CAPABILITIES | SUBGROUP_CAPABILITIES)
-            .map_err(|error| validation_error(source, entry, &error))?,
+            .map_err(|error| validation_error(source, &module, entry, &error))?,
     };
     Ok(Shader {
         source: JoinedSource { text: String::new(), parts: Vec::new() },
@@ -474,7 +474,7 @@ fn validate(module: &naga::Module, capabilities: Capabilities) -> Result<ModuleI
     Validator::new(ValidationFlags::all(), capabilities).validate(module).map_err(Box::new)
 }
 
-fn no_entry_point(source: &JoinedSource, module: &naga::Module, entry: &Spanned<String>) -> Diagnostic {
+fn no_entry_point(module: &naga::Module, entry: &Spanned<String>) -> Diagnostic {
     let names = module.entry_points.iter().map(|ep| ep.name.as_str());
     let message = format!("the shader has no compute entry point `{}`", entry.value);
     let mut diagnostic = Diagnostic::at(entry.span, message).suggest(&entry.value, names.clone());
@@ -485,10 +485,7 @@ fn no_entry_point(source: &JoinedSource, module: &naga::Module, entry: &Spanned<
             false => diagnostic.help(format!("it has {}", names.join(", "))),
         };
     }
-    match source.parts.last() {
-        Some((_, file)) => diagnostic.also(Span { file: *file, start: 0, end: 0 }, "not in here"),
-        None => diagnostic,
-    }
+    diagnostic
 }
 
 fn parse_error(
@@ -501,12 +498,65 @@ fn parse_error(
     error.notes().fold(diagnostic, |diagnostic, note| diagnostic.note(note))
 }
 
-fn validation_error(source: &JoinedSource, entry: &Spanned<String>, error: &ValidationError) -> Diagnostic {
+fn validation_error(
+    source: &JoinedSource,
+    module: &naga::Module,
+    entry: &Spanned<String>,
+    error: &ValidationError,
+) -> Diagnostic {
+    if let naga::valid::ValidationError::EntryPoint { source: cause, .. } = error.as_inner()
+        && let naga::valid::EntryPointError::BindingCollision(variable) = cause
+    {
+        return same_binding(source, module, entry, *variable);
+    }
     // The innermost cause comes with the first span.
-    let places =
-        error.spans().filter_map(|(span, text)| source.first_line(*span).map(|span| (span, text.as_str())));
-    let diagnostic = shader_error(format!("WGSL: {}", innermost(error.as_inner())), entry, places);
-    diagnostic.note(error.as_inner().to_string())
+    let places = error.spans().filter_map(|(span, text)| {
+        // Some labels only name a Rust type.
+        let label = if text.starts_with("naga::") { "" } else { text.as_str() };
+        source.first_line(*span).map(|span| (span, label))
+    });
+    let message = without_handles(&innermost(error.as_inner()));
+    let diagnostic = shader_error(format!("WGSL: {message}"), entry, places);
+    diagnostic.note(without_handles(&error.as_inner().to_string()))
+}
+
+fn same_binding(
+    source: &JoinedSource,
+    module: &naga::Module,
+    entry: &Spanned<String>,
+    second: Handle<naga::GlobalVariable>,
+) -> Diagnostic {
+    let place = |handle| source.first_line(module.global_variables.get_span(handle));
+    let name =
+        |handle: Handle<naga::GlobalVariable>| module.global_variables[handle].name.as_deref().unwrap_or("?");
+    let binding = &module.global_variables[second].binding;
+    let first = module.global_variables.iter().find(|(handle, v)| *handle != second && v.binding == *binding);
+    let message = match first {
+        Some((first, _)) => format!("`{}` and `{}` have the same binding", name(first), name(second)),
+        None => format!("the binding of `{}` is taken", name(second)),
+    };
+    let diagnostic = Diagnostic::at(place(second).unwrap_or(entry.span), message);
+    match first.and_then(|(first, _)| place(first)) {
+        Some(span) => diagnostic.also(span, "the other one"),
+        None => diagnostic,
+    }
+}
+
+/// Naga's messages mention indices of its arenas, as in `pointer [1]`, which mean nothing to anyone else.
+fn without_handles(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once(" [") {
+        text.push_str(before);
+        match after.split_once(']') {
+            Some((index, behind)) if index.bytes().all(|b| b.is_ascii_digit()) => rest = behind,
+            _ => {
+                text.push_str(" [");
+                rest = after;
+            }
+        }
+    }
+    text + rest
 }
 
 fn shader_error<'l>(

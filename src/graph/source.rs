@@ -211,7 +211,7 @@ impl Library {
         let path =
             argument.starts_with(['.', '/']) || argument.ends_with(".yaml") || argument.ends_with(".yml");
         match path {
-            true => self.open_path(kind, Path::new(argument), None),
+            true => self.open_path(Path::new(argument), None),
             false => self.open_named(kind, argument, None),
         }
     }
@@ -223,17 +223,17 @@ impl Library {
         self.keep(Location::Disk(path), display, text.into(), None, None)
     }
 
-    /// Opens every `types.yaml`: those of the given pass folders, then the shipped one.
+    /// Opens every `types.yaml`: the shipped one, then those of the given pass folders.
     pub fn open_types(&mut self) -> Result<Vec<FileId>, Box<Diagnostic>> {
         let mut files = Vec::new();
+        if SHIPPED_PASSES.get_file(TYPES_FILE).is_some() {
+            files.push(self.open_shipped(Kind::Pass, PathBuf::from(TYPES_FILE), None, None)?);
+        }
         for folder in self.pass_folders.clone() {
             let path = folder.join(TYPES_FILE);
             if path.is_file() {
                 files.push(self.open_disk(path, Some(folder), None, None)?);
             }
-        }
-        if SHIPPED_PASSES.get_file(TYPES_FILE).is_some() {
-            files.push(self.open_shipped(Kind::Pass, PathBuf::from(TYPES_FILE), None, None)?);
         }
         Ok(files)
     }
@@ -255,7 +255,7 @@ impl Library {
         match self.opened[at.file.0 as usize].location.clone() {
             Location::Disk(path) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
-                self.open_path(kind, &folder.join(name), Some(at))
+                self.open_path(&folder.join(name), Some(at))
             }
             Location::Shipped(own_kind, path) => {
                 let path = lexically_normal(&path.parent().unwrap_or(Path::new("")).join(name));
@@ -309,8 +309,7 @@ impl Library {
             Kind::Shader => shipped_files(&SHIPPED_SHADERS),
             _ => self.names(kind),
         };
-        let folders: Vec<String> =
-            self.folders(kind, at).iter().map(|(f, _)| f.display().to_string()).collect();
+        let folders: Vec<String> = self.folders(kind, at).iter().map(|(folder, _)| shown(folder)).collect();
         let searched = match folders.is_empty() {
             true => format!("only shipped {} were searched", plural(kind)),
             false => format!("searched {} and what is shipped", folders.join(", ")),
@@ -318,11 +317,9 @@ impl Library {
         diagnostic.note(searched).suggest(name, names.iter().map(String::as_str))
     }
 
-    fn open_path(&mut self, kind: Kind, path: &Path, at: Option<Span>) -> Result<FileId, Box<Diagnostic>> {
+    fn open_path(&mut self, path: &Path, at: Option<Span>) -> Result<FileId, Box<Diagnostic>> {
         if !path.is_file() {
-            let message =
-                format!("there is no {} file {}", kind.noun().trim_end_matches(" file"), shown(path));
-            return Err(Box::new(Diagnostic::maybe_at(at, message)));
+            return Err(Box::new(Diagnostic::maybe_at(at, format!("there is no file {}", shown(path)))));
         }
         self.open_disk(path.to_path_buf(), None, None, at)
     }
@@ -356,7 +353,7 @@ impl Library {
         name: Option<String>,
         at: Option<Span>,
     ) -> Result<FileId, Box<Diagnostic>> {
-        let display = format!("{}/{}", kind.folder(), path.display());
+        let display = format!("<shipped>/{}/{}", kind.folder(), path.display());
         let location = Location::Shipped(kind, path.clone());
         if let Some(id) = self.ids.get(&location) {
             return Ok(*id);
@@ -432,17 +429,17 @@ fn read_limited(path: &Path) -> Result<String, String> {
 }
 
 fn shown(path: &Path) -> String {
-    let kept = path.components().filter(|c| *c != Component::CurDir);
-    kept.collect::<PathBuf>().display().to_string()
+    lexically_normal(path).display().to_string()
 }
 
-/// A path inside the embedded folders without `.` and `..`.
+/// A path without `.`, and without `..` behind a folder: for messages, and for paths inside the embedded folders.
 fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
+        let below_folder = matches!(normal.components().next_back(), Some(Component::Normal(_)));
         match component {
             Component::CurDir => {}
-            Component::ParentDir => {
+            Component::ParentDir if below_folder => {
                 normal.pop();
             }
             other => normal.push(other),
@@ -542,7 +539,7 @@ mod tests {
         assert_eq!(plain.name_in_root(by_path), None);
         let at = plain.sources().whole(by_path);
         let shipped = plain.open(Kind::Shader, "shared/grid.wgsl", at).unwrap();
-        assert_eq!(plain.sources().name(shipped), "shaders/shared/grid.wgsl");
+        assert_eq!(plain.sources().name(shipped), "<shipped>/shaders/shared/grid.wgsl");
     }
 
     #[test]
@@ -553,8 +550,8 @@ mod tests {
             ("a//b", "`a//b` is not a name; a name is words separated by `/`"),
             ("a/../b", "`a/../b` is not a name; a name is words separated by `/`"),
             ("a b", "`a b` is not a name; names have letters, digits, `_`, `-`, `.` and `/`"),
-            ("./no.yaml", "there is no pass file no.yaml"),
-            ("/", "there is no pass file /"),
+            ("./no.yaml", "there is no file no.yaml"),
+            ("/", "there is no file /"),
         ] {
             assert_eq!(library.open_argument(Kind::Pass, name).unwrap_err().message, message);
         }

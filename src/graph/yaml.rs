@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::budget::BudgetBreach;
 use serde_yaml::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
 use serde_yaml::{DefaultMessageFormatter, MessageFormatter, Options};
 
@@ -96,7 +97,14 @@ fn syntax_error(sources: &SourceMap, file: FileId, error: &serde_yaml::Error) ->
     let error = error.without_snippet();
     let message = match error {
         serde_yaml::Error::MultipleDocuments { .. } => "a file holds one document".to_string(),
-        serde_yaml::Error::Budget { .. } => format!("too large or too deep: {}", first_line(error)),
+        serde_yaml::Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            format!("mappings and lists nest more than {DEPTH_MAX} deep")
+        }
+        serde_yaml::Error::Budget { .. } | serde_yaml::Error::AliasReplayLimitExceeded { .. } => {
+            format!(
+                "the file has too many parts; it may have {NODES_MAX} values, what aliases stand for included"
+            )
+        }
         _ => format!("not valid YAML: {}", first_line(error)),
     };
     Diagnostic::at(Span { file, start, end: start }, message)
