@@ -7,4 +7,5 @@ pub mod merge;
 pub mod output;
 pub mod plan;
 pub mod reference;
+pub mod report;
 pub mod rows;

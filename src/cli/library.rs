@@ -4,6 +4,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use weft::graph::diagnostic::Diagnostics;
+use weft::graph::load::{Loader, Shaders};
+use weft::graph::model::Graph;
+use weft::graph::resolve::resolve_argument;
 use weft::graph::source::{Library, SourceMap};
 
 use super::Failure;
@@ -27,6 +30,26 @@ impl LibraryArgs {
             Some(folder) => Err(Failure::Input(format!("{} is not a folder", folder.display()))),
             None => Ok(Library::new(self.passes.clone(), self.shaders.clone())),
         }
+    }
+}
+
+/// The graph of a command that works on one.
+#[derive(clap::Args)]
+pub struct GraphArgs {
+    /// The name of a shipped graph, or the path of a graph file
+    pub graph: String,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+impl GraphArgs {
+    /// Resolves the graph; if that fails, prints all errors to standard error.
+    pub fn resolve(&self, shaders: Shaders) -> Result<Graph, Failure> {
+        let mut diagnostics = Diagnostics::new();
+        let mut loader = Loader::new(self.library.open()?, shaders, &mut diagnostics);
+        let graph = resolve_argument(&mut loader, &self.graph, &mut diagnostics);
+        report(&diagnostics, loader.sources())?;
+        graph.ok_or_else(|| Failure::Input(format!("cannot resolve {}", self.graph)))
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod check;
 mod dump;
+mod expand;
+mod explain;
 mod failure;
 mod files;
 mod fixture;
@@ -13,6 +15,7 @@ mod list;
 mod merge;
 mod plan;
 mod schema;
+mod show;
 mod text;
 
 use std::process::ExitCode;
@@ -43,6 +46,9 @@ enum Command {
     Lint(lint::Args),
     Plan(plan::Args),
     Schema(schema::Args),
+    Expand(expand::Args),
+    Explain(explain::Args),
+    Show(show::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -62,6 +68,9 @@ pub fn main() -> ExitCode {
         Command::Lint(args) => lint::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Expand(args) => expand::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@ use super::decode::{self, Head};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::FileId;
 use super::load::Loader;
+use super::resolve;
 use super::source::{Kind, is_path_argument};
 
 /// How many files were looked at.
@@ -75,7 +76,7 @@ fn lint_file(loader: &mut Loader, file: FileId, linted: &mut Linted, diagnostics
         }
         Ok(Head::Graph) => {
             linted.graphs += 1;
-            lint_graph(loader, file, diagnostics);
+            resolve::lint(loader, file, diagnostics);
         }
         Ok(Head::Overlay) => {
             linted.overlays += 1;
@@ -87,8 +88,4 @@ fn lint_file(loader: &mut Loader, file: FileId, linted: &mut Linted, diagnostics
         }
         Err(error) => diagnostics.push(*error),
     }
-}
-
-fn lint_graph(loader: &mut Loader, file: FileId, diagnostics: &mut Diagnostics) {
-    loader.graph_file(file, diagnostics);
 }

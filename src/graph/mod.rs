@@ -13,6 +13,7 @@ pub mod document;
 pub mod expand;
 pub mod explain;
 pub mod expr;
+pub mod extreme;
 pub mod grammar;
 pub mod identity;
 pub mod lint;

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::document::{Access, Codes, Layout, Relation};
 use super::expr::Expr;
+use super::extreme::at_most;
 use super::pass::Pass;
 
 /// Index into [`Graph::nodes`].
@@ -88,7 +89,7 @@ pub struct Value {
     pub name: String,
     /// Element type.
     pub element: ElementType,
-    /// Number of elements; may mention counts, and is planned at their maxima.
+    /// Number of elements; may mention counts, so memory is planned for [`Graph::at_most`] of it.
     pub len: Expr,
     /// The bytes it lives in.
     pub buffer: BufferId,
@@ -253,6 +254,14 @@ pub struct Edge {
     pub reason: Reason,
     /// Over which value.
     pub value: ValueId,
+}
+
+impl Graph {
+    /// How large an expression over symbols and counts can be, as one over symbols alone: what memory is planned for.
+    pub fn at_most(&self, expr: &Expr) -> Expr {
+        let count = |name: &str| self.counts.iter().find(|count| count.name == name);
+        at_most(expr, &|name| count(name).map(|count| &count.max))
+    }
 }
 
 /// A flat, checked graph.

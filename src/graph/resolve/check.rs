@@ -7,6 +7,7 @@ use super::super::diagnostic::{Diagnostic, Diagnostics};
 use super::super::document::{Access, Grid, Span, Spanned};
 use super::super::expr::{Comparison, Expr, Function, Operator};
 use super::super::pass::Pass;
+use super::Purpose;
 use super::facts::Facts;
 use super::numbers::{LeafNumbers, Numbers};
 use super::tree::{LeafId, ScopeId, Tree};
@@ -37,9 +38,11 @@ pub fn check<'n>(
     numbers: &mut Numbers<'n>,
     types: &mut Types<'n>,
     facts: &Facts,
+    purpose: Purpose,
     diagnostics: &mut Diagnostics,
 ) -> Measures {
     let mut checker = Checker {
+        purpose,
         tree,
         wires,
         numbers,
@@ -62,6 +65,7 @@ pub fn check<'n>(
 }
 
 struct Checker<'a, 'n> {
+    purpose: Purpose,
     tree: &'a Tree,
     wires: &'a Wires,
     numbers: &'a mut Numbers<'n>,
@@ -167,9 +171,6 @@ impl Checker<'_, '_> {
                 let len = self.measures.leaves[leaf].in_pass(pass, &decl.len.value);
                 let Some(len) = len else { continue };
                 self.wire_length(self.wires.leaf_inputs[leaf][port], &name.value, &len, decl.len.span);
-                if decl.access.value == Access::Write {
-                    self.plannable(&len, decl.len.span);
-                }
             }
         }
         for scope in 0..tree.scopes.len() {
@@ -211,20 +212,6 @@ impl Checker<'_, '_> {
         self.diagnostics.push(error.note(note));
     }
 
-    /// Memory for a length is planned with the maxima of its counts.
-    fn plannable(&mut self, len: &Expr, at: Span) {
-        if let Some(count) = self.facts.falling(len)
-            && self.reported.insert(at)
-        {
-            self.diagnostics.push(
-                Diagnostic::at(at, format!("this length may fall while the count `{count}` rises"))
-                    .label(format!("`{len}`"))
-                    .note("memory is planned before anything runs, with the maximum of every count")
-                    .help("use a length that is enough whatever the count is"),
-            );
-        }
-    }
-
     fn output_lengths(&mut self, scope: ScopeId, lens: &[Option<Expr>]) {
         let tree = self.tree;
         for (output, (name, decl)) in tree.file(scope).outputs.iter().enumerate() {
@@ -251,7 +238,6 @@ impl Checker<'_, '_> {
     fn tiling(&mut self, scope: ScopeId, join: usize) {
         let (name, decl) = &self.tree.file(scope).joins[join];
         let Some(whole) = self.measures.joins[scope][join].clone() else { return };
-        self.plannable(&whole, decl.len.span);
         let Some(parts) = self.parts(scope, join) else { return };
         let mut rest: Vec<&Part> = parts.iter().collect();
         let mut end = Expr::Num(0);
@@ -318,15 +304,25 @@ impl Checker<'_, '_> {
                 continue;
             }
             let Some(start) = self.measures.leaves[leaf].in_pass(pass, &from.value) else { continue };
-            if self.facts.compare(&start, &Expr::Num(0)) != Comparison::Same {
-                let (node, _) = self.tree.leaf_node(leaf);
-                self.diagnostics.push(
-                    Diagnostic::at(node.span, format!("`{}.{}` writes only a part", node.value, name.value))
-                        .label(format!("nothing writes its elements below `{start}`"))
-                        .also(from.span, "begins here")
-                        .help("put the whole together under `joins`"),
-                );
+            if self.facts.compare(&start, &Expr::Num(0)) == Comparison::Same {
+                continue;
             }
+            let source = Source::Port(leaf, port);
+            let handed_out = self.wires.outputs[0].iter().flatten().any(|wire| wire.source == source);
+            if handed_out && self.purpose == Purpose::Lint {
+                continue;
+            }
+            let (node, _) = self.tree.leaf_node(leaf);
+            self.diagnostics.push(
+                Diagnostic::at(node.span, format!("`{}.{}` writes only a part", node.value, name.value))
+                    .label(format!("nothing writes its elements below `{start}`"))
+                    .also(from.span, "begins here")
+                    .help(if handed_out {
+                        "use this graph in another, which puts the whole together under `joins`"
+                    } else {
+                        "put the whole together under `joins`"
+                    }),
+            );
         }
     }
 

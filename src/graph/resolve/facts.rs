@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::diagnostic::{Diagnostic, Diagnostics};
 use super::super::document::Relation;
-use super::super::expr::{Comparison, Expr, Function, Operator};
+use super::super::expr::{Comparison, Expr};
+use super::super::extreme::{at_least, at_most};
 use super::super::model::Bound;
 use super::numbers::Numbers;
 use super::tree::Tree;
@@ -42,7 +43,7 @@ impl Facts {
                     diagnostics.push(
                         Diagnostic::at(at, "this bound cannot be checked before anything runs")
                             .label(format!("`{text}`"))
-                            .help("a count may only be on the left, where its maximum stands for it"),
+                            .help("what is equal to a count is only known when the count is; use `<=`"),
                     );
                 }
             }
@@ -98,31 +99,16 @@ impl Facts {
         false
     }
 
-    /// A bound in which maxima stand for counts; none if that does not bound the counts themselves.
+    /// A bound over symbols alone that implies the given one for all numbers that its counts can be; none for an
+    /// equation with counts in it.
     fn bound(&self, text: &str, left: Expr, relation: Relation, right: Expr, why: &str) -> Option<Bound> {
-        let counts = |name: &str| self.maxima.contains_key(name);
-        let mentions = left.symbols().any(counts) || right.symbols().any(counts);
-        let safe = relation != Relation::Equal && !right.symbols().any(counts) && rises(&left, &counts);
-        (safe || !mentions).then(|| Bound {
-            text: text.to_string(),
-            left: self.at_most(&left),
-            relation,
-            right,
-            why: why.to_string(),
-        })
-    }
-
-    /// An expression with maxima for counts.
-    pub fn at_most(&self, expr: &Expr) -> Expr {
-        let mut expr = expr.clone();
-        // Maxima are not circular, so each round removes a level of counts.
-        for _ in 0..=self.maxima.len() {
-            if !expr.symbols().any(|name| self.maxima.contains_key(name)) {
-                break;
-            }
-            expr = expr.substitute(&|name| self.maxima.get(name).cloned());
+        let counts = |expr: &Expr| expr.symbols().any(|name| self.maxima.contains_key(name));
+        if relation == Relation::Equal && (counts(&left) || counts(&right)) {
+            return None;
         }
-        expr
+        let maximum = |name: &str| self.maxima.get(name);
+        let (left, right) = (at_most(&left, &maximum), at_least(&right, &maximum));
+        Some(Bound { text: text.to_string(), left, relation, right, why: why.to_string() })
     }
 
     fn collect_equal(&mut self) {
@@ -172,12 +158,6 @@ impl Facts {
         }
         closed
     }
-
-    /// The counts of which `expr` falls while they rise, so that no maximum bounds it; none if it is safe.
-    pub fn falling(&self, expr: &Expr) -> Option<String> {
-        let counts: BTreeSet<&str> = expr.symbols().filter(|name| self.maxima.contains_key(*name)).collect();
-        counts.into_iter().find(|count| !rises(expr, &|name| name == *count)).map(str::to_string)
-    }
 }
 
 /// A relation as files write it.
@@ -197,20 +177,6 @@ fn bound_holds(bound: &Bound, lookup: &dyn Fn(&str) -> Option<u64>) -> bool {
             Relation::Equal => left == right,
         },
         _ => false,
-    }
-}
-
-/// Whether an expression never falls while the names that `of` admits rise, as far as its shape tells.
-fn rises(expr: &Expr, of: &dyn Fn(&str) -> bool) -> bool {
-    let still = |expr: &Expr| !expr.symbols().any(of);
-    match expr {
-        Expr::Num(_) | Expr::Symbol(_) => true,
-        Expr::Binary(Operator::Subtract, left, right) => rises(left, of) && still(right),
-        Expr::Binary(_, left, right) => rises(left, of) && rises(right, of),
-        Expr::Call(Function::CeilDiv | Function::Align | Function::Shr, arguments) => {
-            rises(&arguments[0], of) && still(&arguments[1])
-        }
-        Expr::Call(_, arguments) => arguments.iter().all(|argument| rises(argument, of)),
     }
 }
 
@@ -253,24 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_fall() {
-        let facts = facts(&[], &[("m", "n")]);
-        for (text, falls) in [
-            ("m", false),
-            ("n - m", true),
-            ("m - n", false),
-            ("ceil_div(m, 32) * 2 + n", false),
-            ("ceil_div(n, m)", true),
-            ("min(m, n - m)", true),
-            ("n - 1", false),
-        ] {
-            assert_eq!(facts.falling(&parse(text)).is_some(), falls, "{text}");
-        }
-    }
-
-    #[test]
     fn maxima_stand_for_counts_in_bounds() {
-        let facts = facts(&["m * 2 <= 100", "n <= m"], &[("m", "k + 1"), ("k", "n")]);
+        let facts = facts(&["m * 2 <= 100", "n == m"], &[("m", "k + 1"), ("k", "n")]);
         assert_eq!(facts.bounds.len(), 1);
         assert_eq!(facts.bounds[0].left, parse("(n + 1) * 2"));
     }

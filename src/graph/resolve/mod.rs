@@ -77,6 +77,30 @@ pub fn resolve_argument(loader: &mut Loader, graph: &str, diagnostics: &mut Diag
 /// Resolves the graph in a file. None if anything is wrong with it or with what it uses; each error is reported by the
 /// first resolution that meets it.
 pub fn resolve(loader: &mut Loader, file: FileId, diagnostics: &mut Diagnostics) -> Option<Graph> {
+    resolve_as(Purpose::Run, loader, file, diagnostics)
+}
+
+/// Reports what is wrong with the graph in a file. A graph may be sound and yet not run by itself: one that hands out
+/// parts, which the graph that uses it puts together.
+pub fn lint(loader: &mut Loader, file: FileId, diagnostics: &mut Diagnostics) {
+    resolve_as(Purpose::Lint, loader, file, diagnostics);
+}
+
+/// What a graph is resolved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To be run by itself.
+    Run,
+    /// To be run, or to be used by others.
+    Lint,
+}
+
+fn resolve_as(
+    purpose: Purpose,
+    loader: &mut Loader,
+    file: FileId,
+    diagnostics: &mut Diagnostics,
+) -> Option<Graph> {
     let document = loader.graph_file(file, diagnostics)?;
     if document.overlay {
         diagnostics.push(
@@ -99,12 +123,12 @@ pub fn resolve(loader: &mut Loader, file: FileId, diagnostics: &mut Diagnostics)
     let facts = facts::Facts::collect(&tree, &mut numbers, diagnostics);
     let mut types = Types::new(&tree, &wires, &declared);
     types.check(&numbers, diagnostics);
-    let measures = check::check(&tree, &wires, &mut numbers, &mut types, &facts, diagnostics);
+    let measures = check::check(&tree, &wires, &mut numbers, &mut types, &facts, purpose, diagnostics);
     let found = Found { tree: &tree, wires: &wires, measures: &measures, numbers: &numbers, facts: &facts };
     let versions = Versions::new(&found);
     versions.check(&found, diagnostics);
     let order = order::order(&found, &versions, diagnostics)?;
-    if diagnostics.len() > errors_before || !is_whole(&tree) {
+    if diagnostics.len() > errors_before || !is_whole(&tree) || purpose == Purpose::Lint {
         return None;
     }
     let Some(mut graph) = assemble::assemble(&found, &mut types, &versions, &order, loader, &declared) else {

@@ -506,8 +506,9 @@ impl Follower<'_> {
     /// A port that writes a part of a join yields no value of its own.
     fn whole_parts_only(&mut self) {
         let wires = &self.wires;
-        let lists = [&wires.leaf_inputs, &wires.counts, &wires.checks, &wires.outputs];
-        for wire in lists.into_iter().flatten().flatten().flatten() {
+        let lists = [&wires.leaf_inputs, &wires.counts, &wires.checks].map(|lists| lists.iter().flatten());
+        // What a used graph hands out may be put together by whoever uses it.
+        for wire in lists.into_iter().flatten().chain(wires.outputs.iter().take(1).flatten()).flatten() {
             let Source::Port(leaf, port) = wire.source else { continue };
             let Some(&(scope, join, part)) = wires.part_of.get(&(leaf, port)) else { continue };
             let name = &self.tree.file(scope).joins[join].0;
