@@ -30,7 +30,11 @@ fn resolve(passes: &Path, graph: &str) -> Result<Graph, String> {
     let mut loader = Loader::new(library, Shaders::Ignore, &mut diagnostics);
     let graph = resolve_argument(&mut loader, graph, &mut diagnostics);
     let text = diagnostics.render(loader.sources(), false);
-    assert_eq!(graph.is_some(), diagnostics.is_empty(), "a graph or errors, not both and not neither: {text}");
+    assert_eq!(
+        graph.is_some(),
+        diagnostics.is_empty(),
+        "a graph or errors, not both and not neither: {text}"
+    );
     graph.ok_or_else(|| diagnostics.render(loader.sources(), false))
 }
 
@@ -47,7 +51,8 @@ fn resolve_files(files: &[(&str, &str)]) -> Result<Graph, String> {
 
 /// A graph of the test passes, from the sections after its head.
 fn graph(sections: &str) -> Graph {
-    resolve_files(&[("graph.yaml", &format!("graph: test\ndoc: A test.\n{sections}"))]).unwrap_or_else(|text| panic!("{text}"))
+    resolve_files(&[("graph.yaml", &format!("graph: test\ndoc: A test.\n{sections}"))])
+        .unwrap_or_else(|text| panic!("{text}"))
 }
 
 struct Case {
@@ -297,10 +302,14 @@ fn subgraphs_are_flattened_with_names_and_numbers() {
     let graph = resolve_files(&SUBGRAPHS).unwrap();
     let names: Vec<&str> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["numbers", "first/ascends", "first/kept", "second/ascends", "second/kept"]);
-    let counts: Vec<String> = graph.counts.iter().map(|count| format!("{} <= {}", count.name, count.max)).collect();
+    let counts: Vec<String> =
+        graph.counts.iter().map(|count| format!("{} <= {}", count.name, count.max)).collect();
     assert_eq!(counts, ["first/some <= n", "last <= n"], "one number has one name, the outermost");
-    let bounds: Vec<String> =
-        graph.bounds.iter().map(|bound| format!("{}: {} <= {}", bound.text, bound.left, bound.right)).collect();
+    let bounds: Vec<String> = graph
+        .bounds
+        .iter()
+        .map(|bound| format!("{}: {} <= {}", bound.text, bound.left, bound.right))
+        .collect();
     assert_eq!(bounds, ["first/some <= 2^20: n <= 2^20", "n <= 2^20: n <= 2^20"]);
     let checks: Vec<&str> = graph.checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(checks, ["first/sure", "second/sure"]);

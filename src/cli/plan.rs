@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use weft::graph::expr::Expr;
+use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
 
-use super::library::{self, LibraryArgs};
+use super::library::GraphArgs;
 use super::text::{Columns, count, counted};
 use super::{Failure, text};
 
 /// Plan a graph for given sizes: order, segments, arenas, peak and lower bound
 #[derive(clap::Args)]
 pub struct Args {
-    /// A shipped graph (`sort/radix`) or the path of a graph file
-    graph: String,
+    #[command(flatten)]
+    graph: GraphArgs,
     /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
     #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
     set: Vec<(String, u64)>,
@@ -24,8 +25,9 @@ pub struct Args {
     /// Write JSON
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    library: LibraryArgs,
+    /// Leave shaders alone: a pass may be written before its shader. The identity is then another
+    #[arg(long)]
+    no_shaders: bool,
 }
 
 /// Reads `NAME=N`, where N is an expression without names.
@@ -43,10 +45,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("--set gives `{name}` twice")));
         }
     }
-    let graph = match Graph::load(args.library.open()?, &args.graph) {
-        Ok(graph) => graph,
-        Err(rejected) => return library::report(&rejected.diagnostics, &rejected.sources),
-    };
+    let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
+    let graph = args.graph.resolve(shaders)?;
     let effort = if args.best { Effort::Best } else { Effort::Fast };
     let plan = plan::plan(&graph, &symbols, &Options { effort, ..Options::default() }).map_err(failure)?;
     if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }

@@ -108,7 +108,8 @@ fn generate(numbers: &[u32]) -> Generated {
         generated.passes.push(pass_text(node, &wires, &outputs));
         generated.nodes.push(Node { wires, outputs });
     }
-    generated.outputs = made.iter().filter(|value| value.reads == 0).map(|value| value.name.clone()).collect();
+    generated.outputs =
+        made.iter().filter(|value| value.reads == 0).map(|value| value.name.clone()).collect();
     generated
 }
 
@@ -136,8 +137,9 @@ fn pass_text(node: usize, wires: &[Wire], outputs: &[Shape]) -> String {
 
 /// The graph file as lines, and for each node the lines of its block.
 fn lines(generated: &Generated) -> (Vec<String>, Vec<RangeInclusive<usize>>) {
-    let mut lines: Vec<String> =
-        ["graph: random", "doc: A test.", "symbols: {a: some, b: others}", "nodes:"].map(str::to_string).to_vec();
+    let mut lines: Vec<String> = ["graph: random", "doc: A test.", "symbols: {a: some, b: others}", "nodes:"]
+        .map(str::to_string)
+        .to_vec();
     let mut blocks = Vec::new();
     for (index, node) in generated.nodes.iter().enumerate() {
         let first = lines.len() + 1;
@@ -185,7 +187,8 @@ fn resolve_lines(folder: &Path, lines: &[String]) -> Result<Graph, (Vec<usize>, 
 }
 
 fn write_passes(folder: &Path, generated: &Generated) {
-    let types: Vec<String> = TYPES.iter().map(|name| format!("  {name}: {{layout: u32, doc: a type}}")).collect();
+    let types: Vec<String> =
+        TYPES.iter().map(|name| format!("  {name}: {{layout: u32, doc: a type}}")).collect();
     fs::write(folder.join("types.yaml"), format!("types:\n{}\n", types.join("\n"))).unwrap();
     for (index, text) in generated.passes.iter().enumerate() {
         fs::write(folder.join(format!("p{index}.yaml")), text).unwrap();
@@ -193,7 +196,11 @@ fn write_passes(folder: &Path, generated: &Generated) {
 }
 
 /// Every wire: the node it belongs to, its index there and its line, from 1.
-fn wires(generated: &Generated, lines: &[String], blocks: &[RangeInclusive<usize>]) -> Vec<(usize, usize, usize)> {
+fn wires(
+    generated: &Generated,
+    lines: &[String],
+    blocks: &[RangeInclusive<usize>],
+) -> Vec<(usize, usize, usize)> {
     let mut wires = Vec::new();
     for (index, node) in generated.nodes.iter().enumerate() {
         for (wire, decl) in node.wires.iter().enumerate() {
@@ -235,7 +242,8 @@ fn mutations(generated: &Generated, choices: &mut Choices<'_>) -> Vec<Mutation> 
     mutations.push(("a name misspelt", change(line, misspelt), line..=line));
 
     let other = (decl.shape.len + 1 + choices.below(LENGTHS.len() - 1)) % LENGTHS.len();
-    let bind = blocks[node].clone().find(|l| lines[l - 1].starts_with(&format!("      s{}:", decl.port))).unwrap();
+    let bind =
+        blocks[node].clone().find(|l| lines[l - 1].starts_with(&format!("      s{}:", decl.port))).unwrap();
     let shorter = format!("      s{}: \"{}\"", decl.port, LENGTHS[other][0]);
     mutations.push(("another length", change(bind, shorter), blocks[node].clone()));
 

@@ -399,7 +399,8 @@ impl Versions {
                     let other_around = self.ports[leaf][other];
                     // A node that takes what it makes is a circle, and reported as one.
                     let own = |a: Around, b: Around| a.before.is_some() && a.before == b.after;
-                    if (writes || other_writes) && !own(*around, other_around) && !own(other_around, *around) {
+                    if (writes || other_writes) && !own(*around, other_around) && !own(other_around, *around)
+                    {
                         let (node, _) = found.tree.leaf_node(leaf);
                         let (name, other_name) =
                             (found.tree.port(leaf, port).0, found.tree.port(leaf, other).0);

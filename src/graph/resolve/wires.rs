@@ -78,7 +78,8 @@ pub struct Wires {
 
 /// Follows all wires of all scopes.
 pub fn follow(tree: &Tree, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Wires {
-    let mut follower = Follower { tree, sources, diagnostics, wires: Wires::default(), circles: BTreeSet::new() };
+    let mut follower =
+        Follower { tree, sources, diagnostics, wires: Wires::default(), circles: BTreeSet::new() };
     follower.locals();
     follower.trace();
     follower.parts();
