@@ -5,5 +5,7 @@ pub mod format;
 pub mod graph;
 pub mod merge;
 pub mod output;
+pub mod plan;
 pub mod reference;
+pub mod report;
 pub mod rows;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use weft::graph::diagnostic::Diagnostics;
 use weft::graph::load::{Loader, Shaders};
+use weft::graph::resolve::{resolve, resolve_argument};
 use weft::graph::source::{Kind, Library};
 use weft::reference;
 
@@ -43,7 +44,7 @@ fn lint(shaders: Shaders, wanted: impl Fn(&str) -> bool) -> String {
             let file = loader.library().open_argument(kind, &name).unwrap();
             match kind {
                 Kind::Pass => drop(loader.pass_file(file, &mut diagnostics)),
-                _ => drop(loader.graph_file(file, &mut diagnostics)),
+                _ => drop(resolve(&mut loader, file, &mut diagnostics)),
             }
         }
     }
@@ -53,6 +54,26 @@ fn lint(shaders: Shaders, wanted: impl Fn(&str) -> bool) -> String {
 #[test]
 fn every_file_is_well_formed() {
     assert_eq!(lint(Shaders::Ignore, |_| true), "");
+}
+
+/// One submission of work is waited for at the end of each segment.
+#[test]
+fn merges_wait_as_often_as_published() {
+    let mut diagnostics = Diagnostics::new();
+    let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), Shaders::Ignore, &mut diagnostics);
+    let waits = [
+        ("kv03/baseline", 5),
+        ("kv03/cached", 5),
+        ("kv03/collision512", 6),
+        ("kv03/complete", 5),
+        ("kv03/compressed", 4),
+    ]
+    .map(|(name, waits)| {
+        let graph = resolve_argument(&mut loader, name, &mut diagnostics);
+        (graph.map(|graph| graph.segments), Some(waits))
+    });
+    assert_eq!(diagnostics.render(loader.sources(), false), "");
+    assert!(waits.iter().all(|(found, published)| found == published), "{waits:?}");
 }
 
 #[test]

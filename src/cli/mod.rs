@@ -13,7 +13,9 @@ mod library;
 mod lint;
 mod list;
 mod merge;
+mod plan;
 mod schema;
+mod show;
 mod text;
 
 use std::process::ExitCode;
@@ -42,9 +44,11 @@ enum Command {
     Fixture(fixture::Args),
     List(list::Args),
     Lint(lint::Args),
+    Plan(plan::Args),
     Schema(schema::Args),
     Expand(expand::Args),
     Explain(explain::Args),
+    Show(show::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -62,9 +66,11 @@ pub fn main() -> ExitCode {
         Command::Fixture(args) => fixture::run(&args),
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Expand(args) => expand::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

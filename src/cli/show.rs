@@ -1,0 +1,102 @@
+//! `weft show`: the picture of a graph.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use weft::graph::diagnostic::Diagnostics;
+use weft::graph::load::{Loader, Shaders};
+use weft::graph::resolve::resolve_argument;
+use weft::report::dot::dot;
+use weft::report::show::{Sizes, diagram, json};
+use weft::report::svg::{Theme, svg};
+
+use super::files::OutputHow;
+use super::library::{self, LibraryArgs};
+use super::{Failure, text};
+
+/// Draw a graph: its passes, what flows between them, and where the host waits
+#[derive(clap::Args)]
+pub struct Args {
+    /// The name of a graph, or the path of a graph file
+    #[arg(value_name = "GRAPH")]
+    graph: String,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Svg)]
+    format: Format,
+    /// Give a symbol or count a number, so that bytes are shown; may be given several times
+    #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
+    set: Vec<(String, u64)>,
+    /// Colours of an SVG; auto follows the reader's system
+    #[arg(long, value_enum, default_value_t = Colours::Auto)]
+    theme: Colours,
+    /// The file to write; standard output if it is left out
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    how: OutputHow,
+    /// Leave shaders alone: a pass may be written before its shader
+    #[arg(long)]
+    no_shaders: bool,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A picture for browsers, of one file
+    Svg,
+    /// Graphviz's language
+    Dot,
+    /// Nodes, ports, values, edges with reasons, segments, counts and checks, for programs
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Colours {
+    Auto,
+    Light,
+    Dark,
+}
+
+/// `NAME=N`, where N may be written like a literal of the language: `0x10`, `2^24`.
+fn assignment(text: &str) -> Result<(String, u64), String> {
+    let (name, number) = text.split_once('=').ok_or("write NAME=N")?;
+    let expr = number.parse::<weft::graph::expr::Expr>().map_err(|error| error.to_string())?;
+    let number = expr.constant().ok_or_else(|| format!("`{number}` is not a number"))?;
+    Ok((name.trim().to_owned(), number))
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut diagnostics = Diagnostics::new();
+    let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
+    let mut loader = Loader::new(args.library.open()?, shaders, &mut diagnostics);
+    let graph = resolve_argument(&mut loader, &args.graph, &mut diagnostics);
+    library::report(&diagnostics, loader.sources())?;
+    let graph = graph.ok_or_else(|| Failure::Input(format!("{} cannot be resolved", args.graph)))?;
+    let sizes = Sizes::new(&graph, &args.set).map_err(|error| Failure::Input(error.to_string()))?;
+    let theme = match args.theme {
+        Colours::Auto => Theme::Auto,
+        Colours::Light => Theme::Light,
+        Colours::Dark => Theme::Dark,
+    };
+    let drawn = match args.format {
+        Format::Svg => svg(&diagram(&graph, &sizes), theme),
+        Format::Dot => dot(&diagram(&graph, &sizes)),
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&json(&graph, &sizes));
+            Ok(text.map_err(|error| Failure::System(format!("cannot write JSON: {error}")))? + "\n")
+        }
+    };
+    let drawn = drawn.map_err(|error| Failure::Input(format!("cannot draw {}: {error}", args.graph)))?;
+    write(args, &drawn)
+}
+
+fn write(args: &Args, drawn: &str) -> Result<(), Failure> {
+    let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") else {
+        return text::print(drawn);
+    };
+    let output = args.how.create(path, [])?;
+    output.file().write_all(drawn.as_bytes()).map_err(|error| Failure::output(output.write_error(error)))?;
+    output.commit().map_err(Failure::output)
+}

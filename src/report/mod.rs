@@ -1,0 +1,10 @@
+//! What people and programs read about a graph: pictures, tables and their machine-readable forms.
+//!
+//! [`diagram`] describes a drawing, [`layout`] places and routes it, [`svg`] and [`dot`] write it down. None of them
+//! knows what a pass or a value is.
+
+pub mod diagram;
+pub mod dot;
+pub mod layout;
+pub mod show;
+pub mod svg;
