@@ -1,36 +1,52 @@
 //! `weft plan`: the order of nodes and the layout of memory for given sizes.
 
+use std::collections::BTreeMap;
+
+use weft::graph::expr::Expr;
+use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
 
-use super::library::{self, LibraryArgs};
-use super::symbols::SymbolArgs;
+use super::library::GraphArgs;
 use super::text::{Columns, count, counted};
 use super::{Failure, text};
 
 /// Plan a graph for given sizes: order, segments, arenas, peak and lower bound
 #[derive(clap::Args)]
 pub struct Args {
-    /// A shipped graph (`sort/radix`) or the path of a graph file
-    graph: String,
     #[command(flatten)]
-    symbols: SymbolArgs,
+    graph: GraphArgs,
+    /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
+    #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
+    set: Vec<(String, u64)>,
     /// Search longer for a smaller peak
     #[arg(long)]
     best: bool,
     /// Write JSON
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    library: LibraryArgs,
+    /// Leave shaders alone: a pass may be written before its shader. The identity is then another
+    #[arg(long)]
+    no_shaders: bool,
+}
+
+/// Reads `NAME=N`, where N is an expression without names.
+fn assignment(argument: &str) -> Result<(String, u64), String> {
+    let (name, number) = argument.split_once('=').ok_or("write NAME=N")?;
+    let expr = Expr::parse(number.trim()).map_err(|error| error.to_string())?;
+    let number = expr.eval(&|_| None).map_err(|error| error.to_string())?;
+    Ok((name.trim().to_owned(), number))
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let symbols = args.symbols.numbers()?;
-    let graph = match Graph::load(args.library.open()?, &args.graph) {
-        Ok(graph) => graph,
-        Err(rejected) => return library::report(&rejected.diagnostics, &rejected.sources),
-    };
+    let mut symbols = BTreeMap::new();
+    for (name, number) in &args.set {
+        if symbols.insert(name.clone(), *number).is_some() {
+            return Err(Failure::Usage(format!("--set gives `{name}` twice")));
+        }
+    }
+    let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
+    let graph = args.graph.resolve(shaders)?;
     let effort = if args.best { Effort::Best } else { Effort::Fast };
     let plan = plan::plan(&graph, &symbols, &Options { effort, ..Options::default() }).map_err(failure)?;
     if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }

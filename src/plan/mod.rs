@@ -14,7 +14,6 @@ mod order;
 pub mod place;
 pub mod problem;
 pub mod random;
-mod sizes;
 pub mod validate;
 
 use std::collections::BTreeMap;
@@ -32,7 +31,6 @@ pub use arrange::{Effort, NodeOrder};
 pub use problem::Limits;
 
 use problem::{Arrangement, Buffer, Mode, Node, Problem, ProblemError, Use};
-pub use sizes::Ranges;
 use validate::{Proof, Violation};
 
 /// Sizes of buffers are multiples of this, so that a kernel may view scalars as `vec4`.
@@ -200,17 +198,6 @@ pub fn plan(graph: &Graph, symbols: &BTreeMap<String, u64>, options: &Options) -
     Ok(assemble(graph, symbols, &problem, arrangement, proof))
 }
 
-/// What the numbers of a graph can be before anything has run.
-///
-/// # Errors
-/// When the maximum of a count has no number.
-pub fn ranges(graph: &Graph, symbols: &BTreeMap<String, u64>) -> Result<Ranges, PlanError> {
-    Ranges::new(graph, symbols).map_err(|(count, error)| PlanError::Expression {
-        what: format!("maximum of count `{count}`"),
-        error,
-    })
-}
-
 fn check_symbols(graph: &Graph, symbols: &BTreeMap<String, u64>) -> Result<(), PlanError> {
     let known = |name: &str| graph.symbols.iter().any(|symbol| symbol.name == name);
     if let Some(name) = symbols.keys().find(|name| !known(name)) {
@@ -252,12 +239,11 @@ fn problem_of(
     symbols: &BTreeMap<String, u64>,
     options: &Options,
 ) -> Result<Problem, PlanError> {
-    let ranges = ranges(graph, symbols)?;
     let mut buffers = Vec::with_capacity(graph.buffers.len());
     for versions in graph.buffers.iter().map(|buffer| &buffer.versions) {
         let mut size_bytes = 0;
         for &version in versions {
-            size_bytes = size_bytes.max(value_bytes(graph, &ranges, version)?);
+            size_bytes = size_bytes.max(value_bytes(graph, symbols, version)?);
         }
         buffers.push(Buffer {
             name: versions.first().map(|&first| value(graph, first).name.clone()).unwrap_or_default(),
@@ -291,10 +277,11 @@ fn buffer_of(graph: &Graph, id: ValueId) -> usize {
 }
 
 /// The most bytes a value can have. An empty value still takes one element, since nothing cannot be bound.
-fn value_bytes(graph: &Graph, ranges: &Ranges, id: ValueId) -> Result<u64, PlanError> {
+fn value_bytes(graph: &Graph, symbols: &BTreeMap<String, u64>, id: ValueId) -> Result<u64, PlanError> {
     let value = value(graph, id);
-    let elements = ranges
-        .most(&value.len)
+    let elements = graph
+        .at_most(&value.len)
+        .eval(&|name| symbols.get(name).copied())
         .map_err(|error| PlanError::Expression { what: format!("length of `{}`", value.name), error })?;
     elements
         .max(1)
@@ -304,7 +291,7 @@ fn value_bytes(graph: &Graph, ranges: &Ranges, id: ValueId) -> Result<u64, PlanE
 }
 
 /// The segment before which the host fills a value: inputs at once, constants when they are first read.
-pub fn filled_before(graph: &Graph, id: ValueId) -> Option<u32> {
+fn filled_before(graph: &Graph, id: ValueId) -> Option<u32> {
     let value = value(graph, id);
     match value.origin {
         Origin::Input(_) => Some(0),
