@@ -291,7 +291,7 @@ fn value_bytes(graph: &Graph, symbols: &BTreeMap<String, u64>, id: ValueId) -> R
 }
 
 /// The segment before which the host fills a value: inputs at once, constants when they are first read.
-fn filled_before(graph: &Graph, id: ValueId) -> Option<u32> {
+pub fn filled_before(graph: &Graph, id: ValueId) -> Option<u32> {
     let value = value(graph, id);
     match value.origin {
         Origin::Input(_) => Some(0),

@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use crate::graph::expr::Expr;
 use crate::graph::model::{Check, Count, NodeId, Origin, ValueId};
-use crate::plan::{Ranges, Slot};
+use crate::plan::Slot;
 
 use super::backend::{Backend, Dispatch, Readback, Region};
 use super::cells::call_steps;
 use super::error::RunError;
+use super::numbers::Numbers;
 use super::program::{Life, Program};
 use super::times::{NodeTime, Times};
 
@@ -92,7 +92,7 @@ pub(super) struct Driver<'r> {
     pub(super) backend: &'r mut dyn Backend,
     inputs: Vec<&'r [u8]>,
     options: Options,
-    pub(super) sizes: Ranges,
+    pub(super) sizes: Numbers,
     /// Values that the host has, because a host node made them or because they were read for one.
     host_values: HashMap<ValueId, Vec<u8>>,
     /// Counts that were read but are not awaited: exact numbers are for the end.
@@ -358,7 +358,7 @@ impl<'r> Driver<'r> {
             names.push((output.name.clone(), bytes));
         }
         let counts = graph.counts.iter().map(|count| {
-            (count.name.clone(), self.sizes.exact(&Expr::Symbol(count.name.clone())).expect("every count was read"))
+            (count.name.clone(), self.sizes.get(&count.name).expect("every count was read"))
         });
         let counts = counts.collect();
         let mut times = self.backend.times();

@@ -11,6 +11,7 @@ mod cells;
 mod driver;
 mod error;
 mod gpu;
+mod numbers;
 mod program;
 mod times;
 mod verify;

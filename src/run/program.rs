@@ -8,10 +8,11 @@ use crate::graph::document::{Access, Kernel};
 use crate::graph::expr::Expr;
 use crate::graph::model::{Binding, BufferId, Graph, GridExpr, Node, NodeId, Origin, ValueId};
 use crate::graph::pass::STEP;
-use crate::plan::{self, Plan, Ranges, Slot};
+use crate::plan::{self, Plan, Slot};
 
 use super::backend::{BoundPort, Dispatch, Region, Step};
 use super::error::RunError;
+use super::numbers::Numbers;
 
 /// A graph with the caller's numbers and a memory plan. Run it as often as you like.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub struct Program {
     pub graph: Arc<Graph>,
     /// Where its values live, and the numbers of its symbols.
     pub plan: Plan,
-    /// Numbers before anything has run: symbols, and counts from 0 to their maxima.
-    pub(super) sizes: Ranges,
+    /// Numbers before anything has run.
+    pub(super) sizes: Numbers,
     /// Invocations of one workgroup, by node; 0 for host nodes.
     group_sizes: Vec<u64>,
     /// Different for every program of a process, so that backends know what they have prepared.
@@ -61,7 +62,7 @@ impl Program {
     ) -> Result<Program, RunError> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
         let plan = plan::plan(&graph, symbols, options)?;
-        let sizes = plan::ranges(&graph, symbols)?;
+        let sizes = Numbers::new(&plan.symbols);
         let group_sizes = graph.nodes.iter().map(group_size).collect::<Result<Vec<u64>, RunError>>()?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         Ok(Program { graph, plan, sizes, group_sizes, id })
@@ -131,19 +132,19 @@ impl Program {
     }
 
     /// The largest number that an expression can have with what is known; `what` says whose it is, for the error.
-    pub(super) fn most(&self, expr: &Expr, sizes: &Ranges, what: impl Fn() -> String) -> Result<u64, RunError> {
-        sizes.most(expr).map_err(|error| RunError::Number { what: what(), error })
+    pub(super) fn most(&self, expr: &Expr, sizes: &Numbers, what: impl Fn() -> String) -> Result<u64, RunError> {
+        sizes.most(&self.graph, expr).map_err(|error| RunError::Number { what: what(), error })
     }
 
     /// A number that has to fit one word.
-    pub(super) fn word(&self, expr: &Expr, sizes: &Ranges, what: impl Fn() -> String) -> Result<u32, RunError> {
+    pub(super) fn word(&self, expr: &Expr, sizes: &Numbers, what: impl Fn() -> String) -> Result<u32, RunError> {
         let number = self.most(expr, sizes, &what)?;
         let limit = u64::from(u32::MAX);
         u32::try_from(number).map_err(|_| RunError::TooLarge { what: what(), number, limit })
     }
 
     /// Where a value lives: all elements that it can have, exactly if the counts in its length are known.
-    pub(super) fn region(&self, value: ValueId, sizes: &Ranges) -> Result<Region, RunError> {
+    pub(super) fn region(&self, value: ValueId, sizes: &Numbers) -> Result<Region, RunError> {
         let slot = self.slot_of(value);
         let value = &self.graph.values[value.0 as usize];
         let what = || format!("the length of `{}`", value.name);
@@ -157,7 +158,7 @@ impl Program {
     }
 
     /// Works out a node's dispatches with the numbers that are known now.
-    pub(super) fn dispatch(&self, id: NodeId, sizes: &Ranges) -> Result<Dispatch<'_>, RunError> {
+    pub(super) fn dispatch(&self, id: NodeId, sizes: &Numbers) -> Result<Dispatch<'_>, RunError> {
         let node = self.node(id);
         let ports = node.bindings.iter().map(|binding| self.bound_port(binding, sizes)).collect::<Result<_, _>>()?;
         let mut steps = Vec::new();
@@ -204,14 +205,14 @@ impl Program {
         Ok(Work { steps: dispatch.steps.len() as u64, groups, read_bytes, write_bytes })
     }
 
-    fn bound_port(&self, binding: &Binding, sizes: &Ranges) -> Result<BoundPort, RunError> {
+    fn bound_port(&self, binding: &Binding, sizes: &Numbers) -> Result<BoundPort, RunError> {
         let value = binding.after.or(binding.before).expect("a binding reads or writes a value");
         let lanes = usize::from(self.graph.values[value.0 as usize].element.layout.lanes);
         let writable = binding.access != Access::Read;
         Ok(BoundPort { port: binding.port, region: self.region(value, sizes)?, lanes, writable })
     }
 
-    fn step(&self, id: NodeId, sizes: &Ranges, step: u64) -> Result<Step, RunError> {
+    fn step(&self, id: NodeId, sizes: &Numbers, step: u64) -> Result<Step, RunError> {
         let node = self.node(id);
         let at_step = |expr: &Expr| expr.substitute(&|name| (name == STEP).then_some(Expr::Num(step)));
         let what = || format!("the grid of node `{}`", node.name);

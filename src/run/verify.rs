@@ -8,12 +8,12 @@ use std::fmt;
 
 use crate::graph::expr::Expr;
 use crate::graph::model::{Binding, NodeId, ValueId};
-use crate::plan::Ranges;
 
 use super::backend::{Backend, Region};
 use super::cells::ReferenceBackend;
 use super::driver::{Driver, Options};
 use super::error::RunError;
+use super::numbers::Numbers;
 use super::program::Program;
 
 /// What was compared, all of it equal.
@@ -144,7 +144,7 @@ struct Verifier<'r> {
     expected: Driver<'r>,
     found: Driver<'r>,
     /// As the drivers' numbers, with every count known as soon as it is computed: comparisons stop at counts.
-    exact: Ranges,
+    exact: Numbers,
     agreement: Agreement,
 }
 
