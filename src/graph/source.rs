@@ -200,7 +200,7 @@ impl Library {
     /// Opens what a file calls `name`, at `at`: a pass or graph by name or by a path that starts with `./` or `../`.
     pub fn open(&mut self, kind: Kind, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
         match is_relative_path(name) {
-            true => self.open_relative(kind, name, at),
+            true => self.open_relative(name, at),
             false => self.open_named(kind, name, Some(at)),
         }
     }
@@ -251,7 +251,7 @@ impl Library {
         names.into_iter().collect()
     }
 
-    fn open_relative(&mut self, kind: Kind, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
+    fn open_relative(&mut self, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
         match self.opened[at.file.0 as usize].location.clone() {
             Location::Disk(path) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
