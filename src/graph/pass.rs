@@ -5,7 +5,7 @@
 //! | access | the WGSL variable |
 //! |---|---|
 //! | `read` | is declared `read`, is read |
-//! | `write` | is declared `read_write`, is written and never read: its contents are undefined before |
+//! | `write` | is declared `read_write`, is written and, unless the pass has steps, never read: its contents are undefined before |
 //! | `update` | is declared `read_write`, is written |
 //! | `accumulate` | holds atomics, and only atomic functions that commute with one another are used on it |
 //!
@@ -467,17 +467,19 @@ impl Checker<'_> {
         self.element(port, port_type, variable);
         let access = port.access.value;
         let name = &name.value;
+        // A later step may read what an earlier one wrote.
+        let reads_back =
+            access == Access::Write && variable.writable && variable.reads && self.file.steps.is_none();
         let problem = match access {
             Access::Read if variable.writable => Some("the shader declares it read_write".to_string()),
             Access::Read => None,
             _ if !variable.writable => Some("the shader does not declare it read_write".to_string()),
             _ if !variable.writes => Some(format!("`{}` never writes it", shader.entry)),
-            Access::Write if variable.reads => Some(format!("`{}` reads it", shader.entry)),
+            _ if reads_back => Some(format!("`{}` reads it", shader.entry)),
             _ => None,
         };
         if let Some(problem) = problem {
             let message = format!("`{name}` is {} port, but {problem}", access_noun(access));
-            let reads_back = access == Access::Write && variable.writable && variable.reads;
             let diagnostic = self.both(port.access.span, variable.span, message, "the variable");
             if reads_back {
                 diagnostic.help = Some(
