@@ -9,8 +9,8 @@
 //! | `update` | is declared `read_write`, is written |
 //! | `accumulate` | holds atomics, and only atomic functions that commute with one another are used on it |
 //!
-//! A variable may take the elements of its port several at a time: `array<vec4<u32>>` for a port of `u32`. Its binding is
-//! then a whole number of such vectors.
+//! A variable may take scalar elements by four: `array<vec4<u32>>` for a port of `u32`. Its binding is then a whole number
+//! of such vectors.
 
 use std::collections::BTreeSet;
 
@@ -498,7 +498,7 @@ impl Checker<'_> {
         let Some(layout) = port_type.map(PortType::layout) else { return };
         let fits = match variable.element {
             ElementShape::Vector { scalar, lanes, .. } => {
-                scalar == layout.scalar && matches!(lanes, 1 | 2 | 4) && lanes >= layout.lanes
+                scalar == layout.scalar && (lanes == layout.lanes || (layout.lanes == 1 && lanes == 4))
             }
             ElementShape::Other => false,
         };
@@ -513,7 +513,7 @@ impl Checker<'_> {
                 element_text(&variable.element)
             );
             self.both(port.element.span, variable.span, message, "the variable").help = Some(format!(
-                "declare it array<{layout}>; a kernel may also take vec2 or vec4 of scalar elements"
+                "declare it array<{layout}>; scalar elements may also be taken by four, as vec4"
             ));
         }
     }
