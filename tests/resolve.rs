@@ -502,3 +502,33 @@ fn every_shipped_graph_is_sound() {
     assert_eq!(diagnostics.render(loader.sources(), false), "");
     assert!(linted.graphs >= 8);
 }
+
+// ------------------------------------------------------------------------------------------------- commands
+
+fn weft(arguments: &[&str]) -> (i32, String, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_weft")).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn commands() {
+    let (code, flat, errors) = weft(&["expand", "sort/radix"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flat.yaml");
+    fs::write(&path, &flat).unwrap();
+    assert_eq!(weft(&["expand", path.to_str().unwrap()]), (0, flat, String::new()));
+
+    let (code, text, _) = weft(&["explain", "sort/radix", "digit_0/scan/tiles", "digit_0/scatter"]);
+    assert_eq!(code, 0);
+    assert!(text.starts_with("`digit_0/scatter` waits for `digit_0/scan/tiles` through others:\n"), "{text}");
+
+    let (code, text, errors) = weft(&["explain", "sort/radix", "digit_0/scater", "digit_0/counts"]);
+    assert_eq!((code, text.as_str()), (1, ""));
+    assert!(errors.contains("did you mean `digit_0/scatter`?"), "{errors}");
+
+    let (code, text, errors) = weft(&["expand", "sort/raddix"]);
+    assert_eq!((code, text.as_str()), (1, ""));
+    assert!(errors.contains("there is no graph `sort/raddix`"), "{errors}");
+}

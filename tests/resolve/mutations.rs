@@ -7,6 +7,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use weft::graph::diagnostic::Diagnostics;
+use weft::graph::expand::expand;
 use weft::graph::load::{Loader, Shaders};
 use weft::graph::model::Graph;
 use weft::graph::resolve::resolve_argument;
@@ -195,6 +196,13 @@ fn write_passes(folder: &Path, generated: &Generated) {
     }
 }
 
+/// The same graph with its nodes in the opposite order.
+fn backwards(lines: &[String], blocks: &[RangeInclusive<usize>]) -> Vec<String> {
+    let (first, last) = (blocks[0].start() - 1, *blocks[blocks.len() - 1].end());
+    let nodes = blocks.iter().rev().flat_map(|block| &lines[block.start() - 1..*block.end()]);
+    lines[..first].iter().chain(nodes).chain(&lines[last..]).cloned().collect()
+}
+
 /// Every wire: the node it belongs to, its index there and its line, from 1.
 fn wires(
     generated: &Generated,
@@ -292,11 +300,14 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let generated = generate(&numbers);
         write_passes(folder.path(), &generated);
-        let (plain, _) = lines(&generated);
+        let (plain, blocks) = lines(&generated);
         match resolve_lines(folder.path(), &plain) {
             Ok(graph) => {
                 prop_assert_eq!(graph.nodes.len(), generated.nodes.len());
                 super::check_round_trip(folder.path(), &graph);
+                let backwards = backwards(&plain, &blocks);
+                let again = resolve_lines(folder.path(), &backwards).map_err(|(_, text)| text);
+                prop_assert_eq!(again.map(|graph| expand(&graph)), Ok(expand(&graph)));
             }
             Err((_, text)) => prop_assert!(false, "{}\n{}", plain.join("\n"), text),
         }

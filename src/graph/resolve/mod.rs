@@ -1,10 +1,10 @@
 //! Resolves a graph: from documents to one flat graph, proved free of hazards.
 //!
-//! The phases, one file each: [`tree`] flattens subgraphs, [`wires`] follows wires, [`numbers`] binds symbols,
-//! [`facts`] collects what is known about them, [`types`] finds element types, [`check`] compares lengths and checks
-//! counts, status words and params, [`versions`] finds out who writes what and who is needed, [`order`] who waits for
-//! whom, and [`assemble`] puts the [`Graph`] together. Each works with what the ones before it could make sense of, so
-//! that all errors are reported together.
+//! The phases, one file each: `tree` flattens subgraphs, `wires` follows wires, `numbers` binds symbols, `facts` collects
+//! what is known about them, `types` finds element types, `check` compares lengths and checks counts, status words and
+//! params, `versions` finds out who writes what and who is needed, `order` who waits for whom, and `assemble` puts the
+//! [`Graph`] together. Each works with what the ones before it could make sense of, so that all errors are reported
+//! together.
 
 mod assemble;
 mod check;
@@ -16,10 +16,11 @@ mod types;
 mod versions;
 mod wires;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::document::{FileId, GraphFile};
+use super::document::{FileId, GraphFile, Span};
 use super::identity::identity;
 use super::load::{Loader, Shaders};
 use super::model::Graph;
@@ -28,7 +29,7 @@ use super::pass::STEP;
 use super::source::{Kind, Library, SourceMap};
 use super::types::Types as Declared;
 use numbers::Numbers;
-use tree::{Member, Tree};
+use tree::{Member, ScopeId, Tree};
 use types::Types;
 use versions::{Found, Versions};
 
@@ -116,6 +117,7 @@ fn resolve_as(
     let root = compose(&document, loader, diagnostics);
     let tree = tree::build(root, loader, diagnostics);
     reserve_step(&tree, diagnostics);
+    check_flat_names(&tree, diagnostics);
     let declared = visible_types(&tree, loader);
     let wires = wires::follow(&tree, loader.sources(), diagnostics);
     let sources = loader.sources().clone();
@@ -148,6 +150,30 @@ fn resolve_as(
 /// Whether nothing was left out of the tree because of an error, now or in an earlier resolution.
 fn is_whole(tree: &Tree) -> bool {
     tree.scopes.iter().all(|scope| !scope.graph.is_damaged() && !scope.members.contains(&Member::Broken))
+}
+
+/// A name with `/` may be written where it is also the name of something inside a used graph.
+fn check_flat_names(tree: &Tree, diagnostics: &mut Diagnostics) {
+    let mut seen: HashMap<String, (ScopeId, Span)> = HashMap::new();
+    for scope in 0..tree.scopes.len() {
+        let file = tree.file(scope);
+        let nodes = file.nodes.iter().zip(&tree.scopes[scope].members);
+        let leaves = nodes.filter(|(_, member)| matches!(member, Member::Leaf(_))).map(|((name, _), _)| name);
+        let joins = file.joins.iter().map(|(name, _)| name);
+        let counts = file.counts.iter().map(|(name, _)| name);
+        let checks = file.checks.iter().map(|(name, _)| name);
+        for name in leaves.chain(joins).chain(counts).chain(checks) {
+            let flat = tree.flat_name(scope, &name.value);
+            // Within one scope this is an error of its file, and reported as such.
+            let first = *seen.entry(flat.clone()).or_insert((scope, name.span));
+            if first.0 != scope {
+                diagnostics.push(
+                    Diagnostic::at(name.span, format!("`{flat}` stands for two things in the flat graph"))
+                        .also(first.1, "the other one"),
+                );
+            }
+        }
+    }
 }
 
 /// `step` is what a pass with steps calls the number of its dispatch.

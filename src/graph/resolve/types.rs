@@ -243,6 +243,12 @@ impl<'a> Types<'a> {
     fn check_scope(&mut self, scope: ScopeId, diagnostics: &mut Diagnostics) {
         let tree = self.tree;
         let file = tree.file(scope);
+        for (generic, _) in &file.generics {
+            if let Some(declared) = self.table.get(&generic.value) {
+                let message = format!("`{}` is both a generic and a declared type", generic.value);
+                diagnostics.push(Diagnostic::at(generic.span, message).also(declared.span, "declared here"));
+            }
+        }
         for (_, input) in &file.inputs {
             self.name(scope, &input.element, diagnostics);
         }
