@@ -3,13 +3,21 @@
 #[path = "../benches/random_problem.rs"]
 mod random_problem;
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use proptest::sample::Index;
 use random_problem::{LIMITS, Shape, random_problem};
+use weft::graph::diagnostic::Diagnostics;
+use weft::graph::load::{Loader, Shaders};
+use weft::graph::model::Graph;
+use weft::graph::resolve::resolve_argument;
+use weft::graph::source::Library;
 use weft::plan::arrange::{Effort, NodeOrder, arrange};
 use weft::plan::place::{Item, max_load, pack};
 use weft::plan::problem::{Arrangement, Buffer, Limits, Mode, Node, Problem, ProblemError, Use};
 use weft::plan::validate::{Violation, validate};
+use weft::plan::{Options, Plan, plan};
 
 const ALIGNMENT: u64 = LIMITS.offset_alignment_bytes;
 
@@ -512,4 +520,123 @@ fn violations_name_buffers_nodes_and_numbers() {
             format!("node `first` reads buffer `input` and writes buffer `a`, and both lie in arena {arena}"),
         ]
     );
+}
+
+/// A graph by its shipped name; planning does not need shaders.
+fn shipped(name: &str) -> Graph {
+    let mut diagnostics = Diagnostics::new();
+    let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), Shaders::Ignore, &mut diagnostics);
+    let graph = resolve_argument(&mut loader, name, &mut diagnostics);
+    graph.unwrap_or_else(|| panic!("{}", diagnostics.render(loader.sources(), false)))
+}
+
+/// Numbers for all symbols of a graph: `records` items, or two files of so many records in all.
+fn sizes(graph: &Graph, records: u64) -> BTreeMap<String, u64> {
+    let number = |name: &str| {
+        let records = if name.starts_with("older") { records - records / 3 } else { records / 3 };
+        match name.split_once('_').map_or(name, |(_, what)| what) {
+            "n" => 3 * records,
+            "shift" => 8,
+            "words" => 100 + 4 * records,
+            "records" => records,
+            "payload_bits" | "universe" => 100 * records,
+            "common_bits" | "exceptions" => 0,
+            "last_key_bits" => 400,
+            "low_width" => 10,
+            other => panic!("symbol `{other}` of `{}` needs a number here", graph.name),
+        }
+    };
+    graph.symbols.iter().map(|symbol| (symbol.name.clone(), number(&symbol.name))).collect()
+}
+
+const SHIPPED: [&str; 8] = [
+    "kv03/baseline",
+    "kv03/cached",
+    "kv03/collision512",
+    "kv03/complete",
+    "kv03/compressed",
+    "scan/exclusive",
+    "scan/exclusive_subgroup",
+    "sort/radix",
+];
+
+#[test]
+fn shipped_graphs_are_at_the_bound() {
+    for name in SHIPPED {
+        let graph = shipped(name);
+        for records in [3, 1000, 100_000, 6_000_000] {
+            let options = Options { may_widen: true, ..Options::default() };
+            let plan = plan(&graph, &sizes(&graph, records), &options).unwrap();
+            assert!(plan.ratio() <= 1.02, "{name} at {records}: {}", plan.ratio());
+            assert!(plan.widened.len() <= 8 || records == 3, "{name} at {records} widens {:?}", plan.widened);
+            let coloured = planned(&graph, records);
+            assert!(coloured.widened.is_empty() && coloured.ratio() <= 1.13, "{name}: {}", coloured.ratio());
+        }
+    }
+}
+
+fn planned(graph: &Graph, records: u64) -> Plan {
+    plan(graph, &sizes(graph, records), &Options::default()).unwrap()
+}
+
+#[test]
+fn plans_say_where_everything_is() {
+    let graph = shipped("sort/radix");
+    let plan = planned(&graph, 1 << 20);
+    assert_eq!((plan.order.len(), plan.slots.len()), (graph.nodes.len(), graph.buffers.len()));
+    assert_eq!(plan.segments, [0..graph.nodes.len()]);
+    // 2^20 keys of 4 bytes, rounded down to a multiple of 3 and up to 16 bytes.
+    let keys = graph.values[graph.inputs[0].value.0 as usize].buffer;
+    assert_eq!((plan.slot(keys).size_bytes, plan.slot(keys).first), (4_194_304, 0));
+    let sorted = graph.values[graph.outputs[0].value.0 as usize].buffer;
+    assert_eq!(plan.slot(sorted).last, graph.nodes.len() - 1);
+
+    let json = plan.to_json(&graph);
+    assert_eq!(json["identity"], graph.identity);
+    assert_eq!(json["peak_bytes"], plan.peak_bytes);
+    assert_eq!(json["bound_bytes"], plan.bound_bytes);
+    assert_eq!(json["naive_bytes"], plan.naive_bytes);
+    assert_eq!(json["order"][0], graph.nodes[plan.order[0].0 as usize].name);
+    let values = json["values"].as_array().unwrap();
+    let keys = values.iter().find(|value| value["name"] == "keys").unwrap();
+    assert_eq!((&keys["size_bytes"], &keys["first_node"]), (&4_194_304.into(), &"digit_0/counts".into()));
+    let arena = keys["arena"].as_u64().unwrap() as usize;
+    assert!(
+        keys["offset_bytes"].as_u64().unwrap() + 4_194_304
+            <= json["arenas"][arena]["size_bytes"].as_u64().unwrap()
+    );
+}
+
+#[test]
+fn inputs_and_outputs_can_be_dedicated() {
+    let graph = shipped("kv03/baseline");
+    let options = Options { dedicated_inputs: true, dedicated_outputs: true, ..Options::default() };
+    let plan = plan(&graph, &sizes(&graph, 1000), &options).unwrap();
+    let dedicated = plan.arenas.iter().filter(|arena| arena.dedicated).count();
+    assert_eq!(dedicated, graph.inputs.len() + graph.outputs.len());
+}
+
+#[test]
+fn plans_of_graphs_refuse_bad_sizes() {
+    let graph = shipped("sort/radix");
+    let error = |sizes: &[(&str, u64)], options: &Options| {
+        let sizes = sizes.iter().map(|&(name, number)| (name.to_owned(), number)).collect();
+        plan(&graph, &sizes, options).unwrap_err().to_string()
+    };
+    let options = Options::default();
+    assert_eq!(error(&[], &options), "graph `sort/radix` needs numbers for: `n` (keys)");
+    assert_eq!(
+        error(&[("n", 1), ("m", 1)], &options),
+        "graph `sort/radix` has no symbol `m`; its symbols are: `n`"
+    );
+    let limits = Limits { max_binding_bytes: 128 << 20, ..Limits::default() };
+    assert_eq!(
+        error(&[("n", 40_000_000)], &Options { limits, ..options }),
+        "buffer `keys` needs 160000000 bytes, and the device allows at most 134217728 \
+         (max_storage_buffer_binding_size); give smaller sizes, or use a device with a larger limit"
+    );
+    let graph = shipped("kv03/baseline");
+    let error = plan(&graph, &sizes(&graph, 30_000_000), &options).unwrap_err().to_string();
+    assert!(error.starts_with("graph `kv03/baseline` requires "), "{error}");
+    assert!(error.contains("these sizes give ") && error.contains(" and 2147483648: "), "{error}");
 }

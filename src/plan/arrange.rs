@@ -29,6 +29,9 @@ pub enum NodeOrder {
 /// The seed of all searches.
 const SEED: u64 = 0x7765_6674;
 
+/// Searches for dispatches to widen, of which the best is kept.
+const WIDENING_SEARCHES: u64 = 3;
+
 impl Effort {
     fn order_rounds(self) -> u32 {
         match self {
@@ -47,16 +50,16 @@ impl Effort {
 
     fn widening_rounds(self) -> u32 {
         match self {
-            Self::Fast => 2_000,
-            Self::Best => 200_000,
+            Self::Fast => 1_000,
+            Self::Best => 60_000,
         }
     }
 
     /// Rounds of placement search for so many items. One round costs about their number to the power of 1.5.
     pub fn placement_rounds(self, items: usize) -> u32 {
         let work = match self {
-            Self::Fast => 2e5,
-            Self::Best => 1e8,
+            Self::Fast => 3e5,
+            Self::Best => 6e7,
         };
         (work / (items as f64).powf(1.5)) as u32
     }
@@ -161,8 +164,13 @@ impl<'a> Sharing<'a> {
             return (coloured, Vec::new());
         }
         let colouring = self.colouring(self.max_load);
-        let (coloured, widened) =
-            widen::widen(&colouring, &self.dispatches, &coloured, effort.widening_rounds(), SEED);
+        let searches = (0..WIDENING_SEARCHES).map(|search| {
+            let seed = SEED.wrapping_add(search);
+            widen::widen(&colouring, &self.dispatches, &coloured, effort.widening_rounds(), seed)
+        });
+        let (coloured, widened) = searches
+            .min_by_key(|(found, widened)| colouring.priced(found.height_bytes, widened.len()))
+            .expect("there are several searches");
         (coloured, widened.into_iter().map(|dispatch| self.dispatch_nodes[dispatch]).collect())
     }
 

@@ -34,6 +34,13 @@ const WORTH_OF_FLOOR: u64 = 256;
 /// How many rounds back the search compares with.
 const MEMORY_ROUNDS: usize = 40;
 
+impl Colouring<'_> {
+    /// Heights and the price of widened dispatches.
+    pub(super) fn priced(&self, height_bytes: u64, widened: usize) -> u64 {
+        height_bytes.saturating_add((self.floor / WORTH_OF_FLOOR).saturating_mul(widened as u64))
+    }
+}
+
 /// Improves a colouring by widening dispatches, which it returns sorted.
 pub fn widen(
     colouring: &Colouring<'_>,
@@ -44,7 +51,7 @@ pub fn widen(
 ) -> (Coloured, Vec<usize>) {
     let mut state = State::from_arenas(colouring, &start.arena_of);
     state.open(colouring);
-    let enough = colouring.floor.saturating_add(colouring.floor / WORTH_OF_FLOOR);
+    let enough = colouring.priced(colouring.floor, 1);
     state = Search::new(colouring, dispatches, state, u64::MAX).run(rounds, seed);
     if state.cost() > enough {
         while state.cost() > enough && merge_best_pair(colouring, dispatches, &mut state) {}
@@ -98,8 +105,6 @@ struct Search<'a> {
     of_item: Vec<Vec<usize>>,
     state: State,
     clashing: Vec<bool>,
-    /// What one widened dispatch costs.
-    price: u64,
     /// Heights beyond this are not accepted.
     limit: u64,
 }
@@ -111,14 +116,12 @@ impl<'a> Search<'a> {
             dispatch.reads.iter().chain(&dispatch.writes).for_each(|&item| of_item[item].push(index));
         }
         let clashing = dispatches.iter().map(|dispatch| clashes(dispatch, &state.arena)).collect();
-        let price = colouring.floor / WORTH_OF_FLOOR;
-        Self { colouring, dispatches, of_item, state, clashing, price, limit }
+        Self { colouring, dispatches, of_item, state, clashing, limit }
     }
 
-    /// Heights and the price of widened dispatches.
     fn cost(&self) -> u64 {
-        let widened = self.clashing.iter().filter(|&&clash| clash).count() as u64;
-        self.state.cost().saturating_add(widened.saturating_mul(self.price))
+        let widened = self.clashing.iter().filter(|&&clash| clash).count();
+        self.colouring.priced(self.state.cost(), widened)
     }
 
     fn run(mut self, rounds: u32, seed: u64) -> State {
@@ -131,7 +134,7 @@ impl<'a> Search<'a> {
             if best_cost <= self.colouring.floor {
                 break;
             }
-            let item = pick(self.colouring, &self.state, &mut random);
+            let item = self.pick(&mut random);
             let from = self.state.arena[item];
             let to = (from + 1 + random.below(arenas - 1)) % arenas;
             self.relocate(item, to);
@@ -151,6 +154,24 @@ impl<'a> Search<'a> {
             }
         }
         best
+    }
+
+    /// An item to move: one of a widened dispatch, or one that is live where its arena is fullest.
+    fn pick(&self, random: &mut Random) -> usize {
+        let widened = self.clashing.iter().filter(|&&clash| clash).count();
+        if widened == 0 || random.below(2) == 0 {
+            return pick(self.colouring, &self.state, random);
+        }
+        let mut clashing = self.dispatches.iter().zip(&self.clashing).filter(|&(_, &clash)| clash);
+        let (dispatch, _) = clashing.nth(random.below(widened)).expect("so many dispatches clash");
+        let index = random.below(dispatch.reads.len() + dispatch.writes.len());
+        dispatch
+            .reads
+            .iter()
+            .chain(&dispatch.writes)
+            .copied()
+            .nth(index)
+            .expect("the index is below the length")
     }
 
     fn relocate(&mut self, item: usize, to: usize) {
