@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use random_problem::{Shape, random_problem};
 use weft::plan::arrange::{Effort, NodeOrder, arrange};
 use weft::plan::place::{self, Item};
+use weft::plan::problem::Problem;
 use weft::plan::validate::validate;
 
 fn main() {
@@ -76,12 +77,12 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 fn random_problems(count: u64, effort: Effort) {
-    for size_deviation in [1.0, 1.5] {
+    for (size_deviation, may_widen) in [(1.0, false), (1.0, true), (1.5, false), (1.5, true)] {
         let shape = Shape { size_deviation, ..Shape::default() };
         let mut figures = Figures::default();
-        let mut arenas = 0;
+        let (mut arenas, mut nodes, mut widened) = (0, 0, 0);
         for seed in 0..count {
-            let problem = random_problem(seed, shape);
+            let problem = Problem { may_widen, ..random_problem(seed, shape) };
             let start = Instant::now();
             let arrangement =
                 arrange(&problem, effort, NodeOrder::LeastMemory).expect("random problems are sound");
@@ -89,9 +90,15 @@ fn random_problems(count: u64, effort: Effort) {
             let proof = validate(&problem, &arrangement).expect("plans are sound");
             figures.ratios.push(proof.peak_bytes as f64 / proof.bound_bytes as f64);
             arenas += arrangement.arena_bytes.len();
+            nodes += problem.nodes.len();
+            widened += arrangement.widened.len();
         }
-        figures.print(&format!("random pipelines, deviation {size_deviation}, {effort:?}"));
-        println!("  arenas: {:.1} on average", arenas as f64 / count as f64);
+        let widening = if may_widen { "widening" } else { "colouring alone" };
+        figures.print(&format!("random pipelines, deviation {size_deviation}, {effort:?}, {widening}"));
+        println!(
+            "  arenas: {:.1} on average; {widened} of {nodes} nodes widened",
+            arenas as f64 / count as f64
+        );
     }
 }
 

@@ -45,7 +45,7 @@ pub fn random_problem(seed: u64, shape: Shape) -> Problem {
 }
 
 fn empty() -> Problem {
-    Problem { nodes: Vec::new(), buffers: Vec::new(), limits: LIMITS }
+    Problem { nodes: Vec::new(), buffers: Vec::new(), limits: LIMITS, may_widen: false }
 }
 
 struct Draw {

@@ -22,6 +22,9 @@ pub struct Args {
     /// Search longer for a smaller peak
     #[arg(long)]
     best: bool,
+    /// Let single nodes bind read-write what they only read, where arenas would otherwise cost memory
+    #[arg(long)]
+    widen: bool,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -48,7 +51,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
     let graph = args.graph.resolve(shaders)?;
     let effort = if args.best { Effort::Best } else { Effort::Fast };
-    let plan = plan::plan(&graph, &symbols, &Options { effort, ..Options::default() }).map_err(failure)?;
+    let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: args.widen, ..Options::default() })
+        .map_err(failure)?;
     if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }
 }
 
@@ -108,7 +112,8 @@ fn order(graph: &Graph, plan: &Plan) -> String {
         columns.row([format!("  segment {segment}")]);
         for position in range.clone() {
             let name = &graph.nodes[plan.order[position].0 as usize].name;
-            columns.row([format!("    {name}"), bytes(plan.live_bytes(position))]);
+            let note = if plan.widened.contains(&plan.order[position]) { "widened" } else { "" };
+            columns.row([format!("    {name}"), bytes(plan.live_bytes(position)), note.to_owned()]);
         }
     }
     columns.lines()

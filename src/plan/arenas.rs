@@ -31,11 +31,6 @@ impl Conflicts {
         self.bits[other * self.words + one / 64] |= 1 << (one % 64);
     }
 
-    /// Whether nothing is forbidden.
-    pub fn is_empty(&self) -> bool {
-        self.bits.iter().all(|&word| word == 0)
-    }
-
     fn row(&self, one: usize) -> &[u64] {
         &self.bits[one * self.words..][..self.words]
     }
@@ -71,11 +66,11 @@ const MEMORY_ROUNDS: usize = 40;
 
 /// One colouring: an arena for each item, and the load of each arena at each position.
 #[derive(Clone)]
-struct State {
-    arena: Vec<usize>,
+pub(super) struct State {
+    pub(super) arena: Vec<usize>,
     members: Vec<Vec<u64>>,
     loads: Vec<Vec<u64>>,
-    heights: Vec<u64>,
+    pub(super) heights: Vec<u64>,
 }
 
 impl Colouring<'_> {
@@ -99,17 +94,12 @@ impl Colouring<'_> {
             }
         }
         self.merge(&mut best);
-        Coloured { arena_of: best.numbered(), height_bytes: best.cost() }
+        best.coloured()
     }
 
     /// Puts each item, largest weight first, where the sum of heights grows least.
     fn greedy(&self, weight: &dyn Fn(&Item) -> u128) -> State {
-        let mut state = State {
-            arena: vec![usize::MAX; self.items.len()],
-            members: Vec::new(),
-            loads: Vec::new(),
-            heights: Vec::new(),
-        };
+        let mut state = State::new(self);
         let mut order: Vec<usize> = (0..self.items.len()).collect();
         order.sort_by_key(|&index| std::cmp::Reverse((weight(&self.items[index]), self.items[index].size)));
         for index in order {
@@ -124,8 +114,7 @@ impl Colouring<'_> {
                     chosen = Some((grows, arena));
                 }
             }
-            let arena =
-                chosen.map_or_else(|| state.open(self.positions, self.conflicts.words), |(_, arena)| arena);
+            let arena = chosen.map_or_else(|| state.open(self), |(_, arena)| arena);
             state.add(&self.items[index], index, arena);
             state.measure(arena);
         }
@@ -135,7 +124,7 @@ impl Colouring<'_> {
     fn improve(&self, mut state: State, rounds: u32, seed: u64) -> State {
         let mut random = Random::new(seed);
         for _ in 0..SPARE_ARENAS {
-            state.open(self.positions, self.conflicts.words);
+            state.open(self);
         }
         let mut best = state.clone();
         let mut cost = state.cost();
@@ -146,7 +135,7 @@ impl Colouring<'_> {
             if best_cost <= self.floor {
                 break;
             }
-            let index = self.pick(&state, &mut random);
+            let index = pick(self, &state, &mut random);
             let from = state.arena[index];
             let to = (from + 1 + random.below(state.heights.len() - 1)) % state.heights.len();
             self.kempe_chain(&state, index, to, &mut chain);
@@ -167,28 +156,6 @@ impl Colouring<'_> {
             }
         }
         best
-    }
-
-    /// An item to move: mostly one that is live where its arena is fullest.
-    fn pick(&self, state: &State, random: &mut Random) -> usize {
-        let any = random.below(self.items.len());
-        if random.below(4) == 0 {
-            return any;
-        }
-        let arena = state.arena[any];
-        let fullest = state.loads[arena].iter().position(|&load| load == state.heights[arena]).unwrap_or(0);
-        let mut picked = any;
-        let mut seen = 0;
-        for index in ones(&state.members[arena]) {
-            let item = &self.items[index];
-            if item.first <= fullest && fullest <= item.last {
-                seen += 1;
-                if random.below(seen) == 0 {
-                    picked = index;
-                }
-            }
-        }
-        picked
     }
 
     /// The items that change between the arena of `index` and `to` when `index` does.
@@ -219,7 +186,7 @@ impl Colouring<'_> {
     }
 
     /// Joins arenas where that is legal: it never costs height.
-    fn merge(&self, state: &mut State) {
+    pub(super) fn merge(&self, state: &mut State) {
         for from in (1..state.heights.len()).rev() {
             let members: Vec<usize> = ones(&state.members[from]).collect();
             let fits = |to: usize| {
@@ -242,13 +209,44 @@ impl Colouring<'_> {
 }
 
 impl State {
-    fn cost(&self) -> u64 {
+    fn new(colouring: &Colouring<'_>) -> Self {
+        let arena = vec![usize::MAX; colouring.items.len()];
+        Self { arena, members: Vec::new(), loads: Vec::new(), heights: Vec::new() }
+    }
+
+    /// The state of a finished colouring.
+    pub(super) fn from_arenas(colouring: &Colouring<'_>, arena_of: &[usize]) -> Self {
+        let mut state = Self::new(colouring);
+        for (index, &arena) in arena_of.iter().enumerate() {
+            while state.heights.len() <= arena {
+                state.open(colouring);
+            }
+            state.add(&colouring.items[index], index, arena);
+        }
+        (0..state.heights.len()).for_each(|arena| state.measure(arena));
+        state
+    }
+
+    /// Moves one item, whatever it conflicts with.
+    pub(super) fn relocate(&mut self, item: &Item, index: usize, to: usize) {
+        let from = self.arena[index];
+        self.remove(item, index);
+        self.add(item, index, to);
+        self.measure(from);
+        self.measure(to);
+    }
+
+    pub(super) fn coloured(&self) -> Coloured {
+        Coloured { arena_of: self.numbered(), height_bytes: self.cost() }
+    }
+
+    pub(super) fn cost(&self) -> u64 {
         self.heights.iter().sum()
     }
 
-    fn open(&mut self, positions: usize, words: usize) -> usize {
-        self.members.push(vec![0; words]);
-        self.loads.push(vec![0; positions]);
+    pub(super) fn open(&mut self, colouring: &Colouring<'_>) -> usize {
+        self.members.push(vec![0; colouring.conflicts.words]);
+        self.loads.push(vec![0; colouring.positions]);
         self.heights.push(0);
         self.heights.len() - 1
     }
@@ -256,6 +254,11 @@ impl State {
     /// Items of an arena that a row of conflicts mentions.
     fn conflicting<'s>(&'s self, row: &'s [u64], arena: usize) -> impl Iterator<Item = usize> + 's {
         row.iter().zip(&self.members[arena]).enumerate().flat_map(|(word, (a, b))| ones_of(word, a & b))
+    }
+
+    /// The height of two arenas in one.
+    pub(super) fn joined_height(&self, one: usize, other: usize) -> u64 {
+        self.loads[one].iter().zip(&self.loads[other]).map(|(a, b)| a + b).max().unwrap_or(0)
     }
 
     fn height_with(&self, item: &Item, arena: usize) -> u64 {
@@ -290,6 +293,28 @@ impl State {
         };
         self.arena.iter().map(|&arena| number(arena)).collect()
     }
+}
+
+/// An item to move: mostly one that is live where its arena is fullest.
+pub(super) fn pick(colouring: &Colouring<'_>, state: &State, random: &mut Random) -> usize {
+    let any = random.below(colouring.items.len());
+    if random.below(4) == 0 {
+        return any;
+    }
+    let arena = state.arena[any];
+    let fullest = state.loads[arena].iter().position(|&load| load == state.heights[arena]).unwrap_or(0);
+    let mut picked = any;
+    let mut seen = 0;
+    for index in ones(&state.members[arena]) {
+        let item = &colouring.items[index];
+        if item.first <= fullest && fullest <= item.last {
+            seen += 1;
+            if random.below(seen) == 0 {
+                picked = index;
+            }
+        }
+    }
+    picked
 }
 
 fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {

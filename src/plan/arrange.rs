@@ -3,7 +3,8 @@
 use super::arenas::{Coloured, Colouring, Conflicts};
 use super::order;
 use super::place::{self, Item};
-use super::problem::{Arrangement, Mode, Problem, ProblemError, Slot};
+use super::problem::{Arrangement, Mode, Node, Problem, ProblemError, Slot};
+use super::widen::{self, Dispatch};
 
 /// How long to search. Both are bounded by numbers of rounds, never by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -28,6 +29,9 @@ pub enum NodeOrder {
 /// The seed of all searches.
 const SEED: u64 = 0x7765_6674;
 
+/// Searches for dispatches to widen, of which the best is kept.
+const WIDENING_SEARCHES: u64 = 3;
+
 impl Effort {
     fn order_rounds(self) -> u32 {
         match self {
@@ -44,11 +48,18 @@ impl Effort {
         }
     }
 
+    fn widening_rounds(self) -> u32 {
+        match self {
+            Self::Fast => 1_000,
+            Self::Best => 60_000,
+        }
+    }
+
     /// Rounds of placement search for so many items. One round costs about their number to the power of 1.5.
     pub fn placement_rounds(self, items: usize) -> u32 {
         let work = match self {
-            Self::Fast => 2e5,
-            Self::Best => 1e8,
+            Self::Fast => 3e5,
+            Self::Best => 6e7,
         };
         (work / (items as f64).powf(1.5)) as u32
     }
@@ -60,7 +71,7 @@ impl Effort {
 /// A [`ProblemError`] when the problem contradicts itself or one buffer alone passes a limit.
 pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Arrangement, ProblemError> {
     problem.check()?;
-    let (few_rounds, many_rounds) = effort.colouring_rounds();
+    let (few_rounds, _) = effort.colouring_rounds();
     let mut best: Option<(Sharing, Coloured)> = None;
     let candidates = match order {
         NodeOrder::LeastMemory => order::candidates(problem, effort.order_rounds(), SEED),
@@ -72,19 +83,14 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
             break;
         }
         let sharing = Sharing::new(problem, order);
-        let found = sharing.colouring().solve(few_rounds, SEED);
+        let found = sharing.colouring(sharing.floor).solve(few_rounds, SEED);
         if best.as_ref().is_none_or(|(other, least)| sharing.total_bytes(&found) < other.total_bytes(least)) {
             best = Some((sharing, found));
         }
     }
-    let (sharing, mut coloured) = best.expect("there is always a candidate");
-    if coloured.height_bytes > sharing.floor {
-        let found = sharing.colouring().solve(many_rounds, SEED);
-        if found.height_bytes < coloured.height_bytes {
-            coloured = found;
-        }
-    }
-    Ok(sharing.place(&coloured, effort))
+    let (sharing, coloured) = best.expect("there is always a candidate");
+    let (coloured, widened) = sharing.colour(coloured, effort);
+    Ok(sharing.place(&coloured, widened, effort))
 }
 
 /// The buffers that share arenas, under one order.
@@ -97,9 +103,15 @@ struct Sharing<'a> {
     shared: Vec<usize>,
     /// Their items.
     shared_items: Vec<Item>,
+    /// Nodes that bind some of them both ways.
+    dispatch_nodes: Vec<usize>,
+    /// What those bind.
+    dispatches: Vec<Dispatch>,
     /// Their conflicts.
     conflicts: Conflicts,
-    /// No arenas for them are smaller.
+    /// The largest sum of theirs live at one position.
+    max_load: u64,
+    /// No arenas for them are smaller without widened dispatches.
     floor: u64,
 }
 
@@ -109,19 +121,57 @@ impl<'a> Sharing<'a> {
         let shared: Vec<usize> =
             (0..items.len()).filter(|&buffer| !problem.buffers[buffer].dedicated).collect();
         let shared_items: Vec<Item> = shared.iter().map(|&buffer| items[buffer]).collect();
-        let (conflicts, two_arenas) = conflicts(problem, &items, &shared);
-        let floor = place::max_load(&shared_items).max(two_arenas);
-        Self { problem, order, items, shared, shared_items, conflicts, floor }
+        let (dispatch_nodes, dispatches): (Vec<_>, Vec<_>) = dispatches(problem, &shared).into_iter().unzip();
+        let conflicts = widen::conflicts(&dispatches, shared.len(), |_| true);
+        let max_load = place::max_load(&shared_items);
+        let floor = max_load.max(two_arena_floor(&dispatches, &shared_items));
+        Self {
+            problem,
+            order,
+            items,
+            shared,
+            shared_items,
+            dispatch_nodes,
+            dispatches,
+            conflicts,
+            max_load,
+            floor,
+        }
     }
 
-    fn colouring(&self) -> Colouring<'_> {
+    /// The search for arenas, down to `floor`.
+    fn colouring(&self, floor: u64) -> Colouring<'_> {
         Colouring {
             items: &self.shared_items,
             conflicts: &self.conflicts,
             positions: self.problem.nodes.len().max(1),
             max_arena_bytes: self.problem.limits.max_buffer_bytes,
-            floor: self.floor,
+            floor,
         }
+    }
+
+    /// The best colouring, and the nodes to widen for it.
+    fn colour(&self, mut coloured: Coloured, effort: Effort) -> (Coloured, Vec<usize>) {
+        if coloured.height_bytes > self.floor {
+            // Widening goes on from here, so less will do.
+            let rounds = effort.colouring_rounds().1 / if self.problem.may_widen { 2 } else { 1 };
+            let found = self.colouring(self.floor).solve(rounds, SEED);
+            if found.height_bytes < coloured.height_bytes {
+                coloured = found;
+            }
+        }
+        if !self.problem.may_widen || coloured.height_bytes <= self.max_load {
+            return (coloured, Vec::new());
+        }
+        let colouring = self.colouring(self.max_load);
+        let searches = (0..WIDENING_SEARCHES).map(|search| {
+            let seed = SEED.wrapping_add(search);
+            widen::widen(&colouring, &self.dispatches, &coloured, effort.widening_rounds(), seed)
+        });
+        let (coloured, widened) = searches
+            .min_by_key(|(found, widened)| colouring.priced(found.height_bytes, widened.len()))
+            .expect("there are several searches");
+        (coloured, widened.into_iter().map(|dispatch| self.dispatch_nodes[dispatch]).collect())
     }
 
     fn dedicated(&self) -> impl Iterator<Item = usize> + '_ {
@@ -133,10 +183,11 @@ impl<'a> Sharing<'a> {
     }
 
     /// Offsets for every arena, and an arena for every dedicated buffer.
-    fn place(&self, coloured: &Coloured, effort: Effort) -> Arrangement {
+    fn place(&self, coloured: &Coloured, widened: Vec<usize>, effort: Effort) -> Arrangement {
         let slot = |item: &Item| Slot { arena: 0, offset_bytes: 0, first: item.first, last: item.last };
         let slots = self.items.iter().map(slot).collect();
-        let mut arrangement = Arrangement { order: self.order.clone(), slots, arena_bytes: Vec::new() };
+        let mut arrangement =
+            Arrangement { order: self.order.clone(), slots, arena_bytes: Vec::new(), widened };
         let arenas = coloured.arena_of.iter().max().map_or(0, |&last| last + 1);
         for arena in 0..arenas {
             let members = (0..self.shared.len()).filter(|&index| coloured.arena_of[index] == arena);
@@ -173,30 +224,33 @@ impl<'a> Sharing<'a> {
     }
 }
 
-/// Pairs among `shared` that a dispatch binds both ways, and a floor for the sum of arenas that follows: at any
-/// dispatch the arena of the largest buffer holds what it reads or what it writes, but not both, so the other arenas
-/// hold at least the smaller of the two.
-fn conflicts(problem: &Problem, items: &[Item], shared: &[usize]) -> (Conflicts, u64) {
-    let mut index_of = vec![usize::MAX; items.len()];
+/// What each dispatch binds, as indices into `shared`; dedicated buffers do not matter.
+fn dispatches(problem: &Problem, shared: &[usize]) -> Vec<(usize, Dispatch)> {
+    let mut index_of = vec![usize::MAX; problem.buffers.len()];
     shared.iter().enumerate().for_each(|(index, &buffer)| index_of[buffer] = index);
-    let mut conflicts = Conflicts::new(shared.len());
-    let mut smaller_side = 0;
-    for node in problem.nodes.iter().filter(|node| node.dispatch) {
-        let side = |mode| {
-            let uses = node.uses.iter().filter(|one| one.mode == mode && index_of[one.buffer] != usize::MAX);
-            let mut buffers: Vec<usize> = uses.map(|one| one.buffer).collect();
-            buffers.sort_unstable();
-            buffers.dedup();
-            buffers
-        };
-        let (reads, writes) = (side(Mode::Read), side(Mode::Write));
-        let bytes = |side: &[usize]| side.iter().map(|&buffer| items[buffer].size).sum::<u64>();
-        smaller_side = smaller_side.max(bytes(&reads).min(bytes(&writes)));
-        for &read in &reads {
-            writes.iter().for_each(|&write| conflicts.forbid(index_of[read], index_of[write]));
-        }
-    }
-    let largest = shared.iter().map(|&buffer| items[buffer].size).max().unwrap_or(0);
-    let floor = if conflicts.is_empty() { 0 } else { largest + smaller_side };
-    (conflicts, floor)
+    let side = |node: &Node, mode| {
+        let uses = node.uses.iter().filter(|one| one.mode == mode);
+        let mut side: Vec<usize> =
+            uses.map(|one| index_of[one.buffer]).filter(|&index| index != usize::MAX).collect();
+        side.sort_unstable();
+        side.dedup();
+        side
+    };
+    let nodes = problem.nodes.iter().enumerate().filter(|(_, node)| node.dispatch);
+    nodes
+        .map(|(index, node)| {
+            (index, Dispatch { reads: side(node, Mode::Read), writes: side(node, Mode::Write) })
+        })
+        .filter(|(_, dispatch)| !dispatch.reads.is_empty() && !dispatch.writes.is_empty())
+        .collect()
+}
+
+/// A floor for the sum of arenas that follows from conflicts: at any dispatch the arena of the largest buffer holds
+/// some of what it reads or some of what it writes, but not both, so the other arenas hold at least the smaller side.
+fn two_arena_floor(dispatches: &[Dispatch], items: &[Item]) -> u64 {
+    let bytes = |side: &[usize]| side.iter().map(|&index| items[index].size).sum::<u64>();
+    let smaller_side =
+        dispatches.iter().map(|dispatch| bytes(&dispatch.reads).min(bytes(&dispatch.writes))).max();
+    let largest = items.iter().map(|item| item.size).max().unwrap_or(0);
+    smaller_side.map_or(0, |smaller_side| largest + smaller_side)
 }

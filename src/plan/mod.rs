@@ -2,7 +2,7 @@
 //! every buffer.
 //!
 //! [`plan`] turns a resolved graph and the numbers of its symbols into a [`Plan`]. The work is done by a core that
-//! knows nothing of graph files: [`problem`] states it, `order`, `arenas` and [`place`] solve its three parts,
+//! knows nothing of graph files: [`problem`] states it, `order`, `arenas`, `widen` and [`place`] solve its parts,
 //! [`arrange`](arrange::arrange) puts them together, and [`validate`] proves the result and computes the lower bound
 //! by code of its own. Every plan is validated.
 //!
@@ -15,6 +15,7 @@ pub mod place;
 pub mod problem;
 pub mod random;
 pub mod validate;
+mod widen;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -45,6 +46,9 @@ pub struct Options {
     pub effort: Effort,
     /// The order of nodes.
     pub order: NodeOrder,
+    /// Whether the executor can bind read-write, in single dispatches, what a pass only reads. Where colouring alone costs
+    /// memory, a few nodes are then widened, see [`Plan::widened`].
+    pub may_widen: bool,
     /// Whether every input has an arena of its own, for devices that import the host's memory.
     pub dedicated_inputs: bool,
     /// Whether every output has an arena of its own, for devices whose memory the host maps.
@@ -80,7 +84,7 @@ pub struct Slot {
 /// What the executor may rely on: nodes run in [`order`](Self::order), each segment as one submission. Inputs are there
 /// before the first node, constants before the first node of the segment that first reads them. Counts and checks are
 /// intact when the segment that writes them has ended, outputs at the end of the run. No dispatch binds one arena both
-/// read-only and read-write.
+/// read-only and read-write, once those in [`widened`](Self::widened) bind everything read-write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The graph's identity.
@@ -95,6 +99,9 @@ pub struct Plan {
     pub arenas: Vec<Arena>,
     /// One slot a buffer, by [`BufferId`].
     pub slots: Vec<Slot>,
+    /// Nodes that must bind all of their buffers read-write, because some that they read and some that they write share
+    /// an arena. Sorted; empty unless [`Options::may_widen`] is set.
+    pub widened: Vec<NodeId>,
     /// The sum of all arenas.
     pub peak_bytes: u64,
     /// The largest sum of aligned sizes live at one node, computed by the validator: no plan with this order is smaller.
@@ -265,7 +272,7 @@ fn problem_of(
         *read_after = (*read_after).max(Some(segment));
     }
     let nodes = (0..graph.nodes.len()).map(|index| problem_node(graph, index)).collect();
-    Ok(Problem { nodes, buffers, limits: options.limits })
+    Ok(Problem { nodes, buffers, limits: options.limits, may_widen: options.may_widen })
 }
 
 fn value(graph: &Graph, id: ValueId) -> &crate::graph::model::Value {
@@ -404,6 +411,7 @@ fn assemble(
         naive_bytes: proof.naive_bytes,
         peak_position: proof.peak_position,
         live_at_peak: proof.live_at_peak.iter().map(|&buffer| BufferId(buffer as u32)).collect(),
+        widened: arrangement.widened.iter().map(|&node| NodeId(node as u32)).collect(),
         order: order.iter().map(|&node| NodeId(node as u32)).collect(),
     }
 }
@@ -456,6 +464,7 @@ impl Plan {
             "peak_node": node_at(self.peak_position),
             "live_at_peak": self.live_at_peak.iter().map(|&id| self.buffer_name(graph, id)).collect::<Vec<_>>(),
             "order": (0..self.order.len()).map(node_at).collect::<Vec<_>>(),
+            "widened": self.widened.iter().map(|node| &graph.nodes[node.0 as usize].name).collect::<Vec<_>>(),
             "segments": segments.collect::<Vec<_>>(),
             "arenas": arenas.collect::<Vec<_>>(),
             "values": values.collect::<Vec<_>>(),

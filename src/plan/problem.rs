@@ -81,6 +81,8 @@ pub struct Problem {
     pub buffers: Vec<Buffer>,
     /// Limits.
     pub limits: Limits,
+    /// Whether dispatches may be widened, which is to bind read-write what they only read.
+    pub may_widen: bool,
 }
 
 /// Where a buffer lives and when.
@@ -105,6 +107,8 @@ pub struct Arrangement {
     pub slots: Vec<Slot>,
     /// The size of each arena.
     pub arena_bytes: Vec<u64>,
+    /// Nodes that bind everything read-write, sorted.
+    pub widened: Vec<usize>,
 }
 
 impl Arrangement {

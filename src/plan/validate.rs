@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use super::problem::{Arrangement, Mode, Problem};
+use super::problem::{Arrangement, Mode, Node, Problem};
 
 /// What the validator computes about a sound arrangement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,6 +182,14 @@ pub enum Violation {
         written: String,
         /// The arena of both.
         arena: usize,
+    },
+    /// A node is widened that must not be.
+    #[error("node number {node} is widened, and {why}")]
+    Widened {
+        /// The node.
+        node: usize,
+        /// What speaks against it.
+        why: &'static str,
     },
     /// A dedicated buffer shares its arena.
     #[error("buffer `{buffer}` is dedicated, and shares arena {arena} with `{other}`")]
@@ -400,7 +408,18 @@ impl Validator<'_> {
 
     fn pairs(&mut self) {
         let slots = &self.arrangement.slots;
-        for node in self.problem.nodes.iter().filter(|node| node.dispatch) {
+        for &node in &self.arrangement.widened {
+            let why = match self.problem.nodes.get(node) {
+                None => "does not exist",
+                Some(_) if !self.problem.may_widen => "the problem allows none",
+                Some(found) if !found.dispatch => "is no dispatch",
+                Some(_) => continue,
+            };
+            self.violations.push(Violation::Widened { node, why });
+        }
+        let coloured =
+            |&(index, node): &(usize, &Node)| node.dispatch && !self.arrangement.widened.contains(&index);
+        for (_, node) in self.problem.nodes.iter().enumerate().filter(coloured) {
             for read in node.uses.iter().filter(|one| one.mode == Mode::Read) {
                 for written in node.uses.iter().filter(|one| one.mode == Mode::Write) {
                     if slots[read.buffer].arena == slots[written.buffer].arena {
