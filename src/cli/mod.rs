@@ -13,6 +13,7 @@ mod library;
 mod lint;
 mod list;
 mod merge;
+mod plan;
 mod schema;
 mod show;
 mod text;
@@ -43,6 +44,7 @@ enum Command {
     Fixture(fixture::Args),
     List(list::Args),
     Lint(lint::Args),
+    Plan(plan::Args),
     Schema(schema::Args),
     Expand(expand::Args),
     Explain(explain::Args),
@@ -64,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Fixture(args) => fixture::run(&args),
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Expand(args) => expand::run(&args),
         Command::Explain(args) => explain::run(&args),

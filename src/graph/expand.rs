@@ -9,9 +9,7 @@ pub fn expand(graph: &Graph) -> String {
     let mut file = Writer { text: String::new() };
     file.line(0, &format!("# identity: {}", graph.identity));
     file.line(0, &format!("graph: {}", scalar(&graph.name)));
-    if !graph.doc.is_empty() {
-        file.line(0, &format!("doc: {}", quoted(&graph.doc)));
-    }
+    file.line(0, &format!("doc: {}", quoted(&graph.doc)));
     file.section("symbols", &graph.symbols, |s| (scalar(&s.name), quoted(&s.doc)));
     file.section("types", &graph.types, |t| {
         let layout = scalar(&t.element.layout.to_string());

@@ -17,6 +17,9 @@ pub const TEXT_BYTES_MAX: usize = 2048;
 /// How deeply parentheses and calls may nest.
 const NESTING_MAX: usize = 64;
 
+/// Whether a comparison may use a sample, given what its names stand for.
+pub type Admits<'a> = dyn Fn(&dyn Fn(&str) -> Option<u64>) -> bool + 'a;
+
 /// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
@@ -285,7 +288,7 @@ impl Expr {
 
     /// Compares with another expression: by normal form, else on samples of a fixed seed that `admits` accepts. The
     /// samples give every name a number, whether or not an expression mentions it.
-    pub fn compare(&self, other: &Expr, admits: &dyn Fn(&dyn Fn(&str) -> Option<u64>) -> bool) -> Comparison {
+    pub fn compare(&self, other: &Expr, admits: &Admits<'_>) -> Comparison {
         if let (Some(left), Some(right)) = (self.normal_form(), other.normal_form())
             && left == right
         {

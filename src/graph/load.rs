@@ -42,7 +42,13 @@ impl Loader {
                 for file in files {
                     let (declarations, errors) = decode::types_file(library.sources(), file);
                     diagnostics.append(errors);
-                    types.declare(&declarations.unwrap_or_default(), diagnostics);
+                    // A folder that began as a copy of another repeats its types.
+                    let mut declarations = declarations.unwrap_or_default();
+                    declarations.retain(|(name, declaration)| {
+                        let first = types.get(&name.value);
+                        first.is_none_or(|f| f.span.file == file || f.layout != declaration.layout.value)
+                    });
+                    types.declare(&declarations, diagnostics);
                 }
             }
             Err(error) => diagnostics.push(*error),

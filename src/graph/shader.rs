@@ -200,15 +200,17 @@ impl Shader {
             let builder = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES);
             match builder.spawn_scoped(scope, compile) {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
-                    Err(Diagnostic::at(entry.span, "the WGSL compiler failed on this shader"))
+                    Err(Box::new(Diagnostic::at(entry.span, "the WGSL compiler failed on this shader")))
                 }),
-                Err(error) => Err(Diagnostic::at(entry.span, format!("cannot start a thread: {error}"))),
+                Err(error) => {
+                    Err(Box::new(Diagnostic::at(entry.span, format!("cannot start a thread: {error}"))))
+                }
             }
         });
         match compiled {
             Ok(shader) => Some(Shader { source, ..shader }),
             Err(diagnostic) => {
-                diagnostics.push(diagnostic);
+                diagnostics.push(*diagnostic);
                 None
             }
         }
@@ -434,14 +436,14 @@ impl AtomicFinder<'_> {
 }
 
 /// Parses, validates and reduces; the source of the result is still empty.
-fn compile_joined(source: &JoinedSource, entry: &Spanned<String>) -> Result<Shader, Diagnostic> {
-    let mut module =
-        naga::front::wgsl::parse_str(source.text()).map_err(|error| parse_error(source, entry, &error))?;
+fn compile_joined(source: &JoinedSource, entry: &Spanned<String>) -> Result<Shader, Box<Diagnostic>> {
+    let mut module = naga::front::wgsl::parse_str(source.text())
+        .map_err(|error| Box::new(parse_error(source, entry, &error)))?;
     validate(&module, CAPABILITIES | SUBGROUP_CAPABILITIES)
-        .map_err(|error| validation_error(source, &module, entry, &error))?;
+        .map_err(|error| Box::new(validation_error(source, &module, entry, &error)))?;
     let is_entry = |ep: &naga::EntryPoint| ep.stage == ShaderStage::Compute && ep.name == entry.value;
     if !module.entry_points.iter().any(is_entry) {
-        return Err(no_entry_point(&module, entry));
+        return Err(Box::new(no_entry_point(&module, entry)));
     }
     let storage =
         module.global_variables.iter().filter(|(_, v)| matches!(v.space, AddressSpace::Storage { .. }));
@@ -455,7 +457,7 @@ fn compile_joined(source: &JoinedSource, entry: &Spanned<String>) -> Result<Shad
     let info = match plain {
         Ok(info) => info,
         Err(_) => validate(&module, CAPABILITIES | SUBGROUP_CAPABILITIES)
-            .map_err(|error| validation_error(source, &module, entry, &error))?,
+            .map_err(|error| Box::new(validation_error(source, &module, entry, &error)))?,
     };
     Ok(Shader {
         source: JoinedSource { text: String::new(), parts: Vec::new() },

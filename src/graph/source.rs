@@ -200,7 +200,7 @@ impl Library {
     /// Opens what a file calls `name`, at `at`: a pass or graph by name or by a path that starts with `./` or `../`.
     pub fn open(&mut self, kind: Kind, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
         match is_relative_path(name) {
-            true => self.open_relative(kind, name, at),
+            true => self.open_relative(name, at),
             false => self.open_named(kind, name, Some(at)),
         }
     }
@@ -211,7 +211,7 @@ impl Library {
         let path =
             argument.starts_with(['.', '/']) || argument.ends_with(".yaml") || argument.ends_with(".yml");
         match path {
-            true => self.open_path(kind, Path::new(argument), None),
+            true => self.open_path(Path::new(argument), None),
             false => self.open_named(kind, argument, None),
         }
     }
@@ -251,11 +251,11 @@ impl Library {
         names.into_iter().collect()
     }
 
-    fn open_relative(&mut self, kind: Kind, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
+    fn open_relative(&mut self, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
         match self.opened[at.file.0 as usize].location.clone() {
             Location::Disk(path) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
-                self.open_path(kind, &folder.join(name), Some(at))
+                self.open_path(&folder.join(name), Some(at))
             }
             Location::Shipped(own_kind, path) => {
                 let path = lexically_normal(&path.parent().unwrap_or(Path::new("")).join(name));
@@ -317,11 +317,9 @@ impl Library {
         diagnostic.note(searched).suggest(name, names.iter().map(String::as_str))
     }
 
-    fn open_path(&mut self, kind: Kind, path: &Path, at: Option<Span>) -> Result<FileId, Box<Diagnostic>> {
+    fn open_path(&mut self, path: &Path, at: Option<Span>) -> Result<FileId, Box<Diagnostic>> {
         if !path.is_file() {
-            let message =
-                format!("there is no {} file {}", kind.noun().trim_end_matches(" file"), shown(path));
-            return Err(Box::new(Diagnostic::maybe_at(at, message)));
+            return Err(Box::new(Diagnostic::maybe_at(at, format!("there is no file {}", shown(path)))));
         }
         self.open_disk(path.to_path_buf(), None, None, at)
     }

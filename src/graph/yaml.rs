@@ -272,7 +272,7 @@ mod tests {
         let mut sources = SourceMap::default();
         let file = sources.add("f", text);
         match parse(&sources, file) {
-            Ok(node) => Ok(shown(&sources, &node)),
+            Ok(node) => Ok(shown(&node)),
             Err(error) => {
                 let at = error.primary.as_ref().unwrap().span;
                 let (line, column) = sources.line_column(file, at.start);
@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    fn shown(sources: &SourceMap, node: &Node) -> String {
+    fn shown(node: &Node) -> String {
         let place = |span: Span| format!("{}..{}", span.start, span.end);
         let inner = match &node.data {
             Data::Null => "null".to_string(),
@@ -289,12 +289,11 @@ mod tests {
             Data::Number(text) => text.clone(),
             Data::Text(text) => format!("{text:?}"),
             Data::List(entries) => {
-                format!("[{}]", entries.iter().map(|e| shown(sources, e)).collect::<Vec<_>>().join(", "))
+                format!("[{}]", entries.iter().map(shown).collect::<Vec<_>>().join(", "))
             }
             Data::Map(entries) => {
-                let entry = |(k, v): &(Spanned<String>, Node)| {
-                    format!("{} {}: {}", place(k.span), k.value, shown(sources, v))
-                };
+                let entry =
+                    |(k, v): &(Spanned<String>, Node)| format!("{} {}: {}", place(k.span), k.value, shown(v));
                 format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
             }
         };

@@ -14,7 +14,6 @@ mod order;
 pub mod place;
 pub mod problem;
 pub mod random;
-mod sizes;
 pub mod validate;
 
 use std::collections::BTreeMap;
@@ -32,7 +31,6 @@ pub use arrange::{Effort, NodeOrder};
 pub use problem::Limits;
 
 use problem::{Arrangement, Buffer, Mode, Node, Problem, ProblemError, Use};
-use sizes::Ranges;
 use validate::{Proof, Violation};
 
 /// Sizes of buffers are multiples of this, so that a kernel may view scalars as `vec4`.
@@ -241,15 +239,11 @@ fn problem_of(
     symbols: &BTreeMap<String, u64>,
     options: &Options,
 ) -> Result<Problem, PlanError> {
-    let ranges = Ranges::new(graph, symbols).map_err(|(count, error)| PlanError::Expression {
-        what: format!("maximum of count `{count}`"),
-        error,
-    })?;
     let mut buffers = Vec::with_capacity(graph.buffers.len());
     for versions in graph.buffers.iter().map(|buffer| &buffer.versions) {
         let mut size_bytes = 0;
         for &version in versions {
-            size_bytes = size_bytes.max(value_bytes(graph, &ranges, version)?);
+            size_bytes = size_bytes.max(value_bytes(graph, symbols, version)?);
         }
         buffers.push(Buffer {
             name: versions.first().map(|&first| value(graph, first).name.clone()).unwrap_or_default(),
@@ -283,10 +277,11 @@ fn buffer_of(graph: &Graph, id: ValueId) -> usize {
 }
 
 /// The most bytes a value can have. An empty value still takes one element, since nothing cannot be bound.
-fn value_bytes(graph: &Graph, ranges: &Ranges, id: ValueId) -> Result<u64, PlanError> {
+fn value_bytes(graph: &Graph, symbols: &BTreeMap<String, u64>, id: ValueId) -> Result<u64, PlanError> {
     let value = value(graph, id);
-    let elements = ranges
-        .most(&value.len)
+    let elements = graph
+        .at_most(&value.len)
+        .eval(&|name| symbols.get(name).copied())
         .map_err(|error| PlanError::Expression { what: format!("length of `{}`", value.name), error })?;
     elements
         .max(1)
@@ -422,6 +417,12 @@ impl Plan {
     /// Peak over bound; 1 for a graph without memory.
     pub fn ratio(&self) -> f64 {
         if self.bound_bytes == 0 { 1.0 } else { self.peak_bytes as f64 / self.bound_bytes as f64 }
+    }
+
+    /// The sum of the sizes of buffers live at a position of the order, without the padding between them.
+    pub fn live_bytes(&self, position: usize) -> u64 {
+        let live = |slot: &&Slot| (slot.first..=slot.last).contains(&position);
+        self.slots.iter().filter(live).map(|slot| slot.size_bytes).sum()
     }
 
     /// The plan as JSON, with the names of `graph`, which is the graph it was made for.

@@ -189,8 +189,8 @@ mod tests {
     }
 
     fn facts(bounds: &[&str], maxima: &[(&str, &str)]) -> Facts {
-        let mut facts = Facts::default();
-        facts.maxima = maxima.iter().map(|(name, max)| (name.to_string(), parse(max))).collect();
+        let maxima = maxima.iter().map(|(name, max)| (name.to_string(), parse(max))).collect();
+        let mut facts = Facts { maxima, ..Facts::default() };
         for text in bounds {
             let (left, relation, right) = Expr::parse_relation(text).unwrap();
             facts.bounds.extend(facts.bound(text, left, relation, right, ""));

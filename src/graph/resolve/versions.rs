@@ -13,7 +13,7 @@ use super::super::expr::Expr;
 use super::check::Measures;
 use super::facts::Facts;
 use super::numbers::Numbers;
-use super::tree::{LeafId, Member, Tree};
+use super::tree::{LeafId, Member, Scope, Tree};
 use super::wires::{Source, Wires};
 
 /// Index of a version.
@@ -240,6 +240,7 @@ impl Versions {
         for source in outputs.chain(checks) {
             pending.extend(self.of_source.get(&source).into_iter().flat_map(|version| &writers[*version]));
         }
+        pending.extend(meant(found));
         loop {
             while let Some(name) = counts.pop() {
                 let Some(count) = found.numbers.count(name).filter(|_| self.counted.insert(name.to_string()))
@@ -321,7 +322,8 @@ impl Versions {
     /// Every node of the root is needed.
     fn check_unused(&self, found: &Found, diagnostics: &mut Diagnostics) {
         let tree = found.tree;
-        if found.wires.lost || tree.scopes.iter().any(|scope| scope.graph.is_damaged()) {
+        let broken = |scope: &Scope| scope.parent.is_some() && scope.members.contains(&Member::Broken);
+        if found.wires.lost || tree.scopes.iter().any(|scope| scope.graph.is_damaged() || broken(scope)) {
             return;
         }
         let mut used = vec![false; tree.scopes.len()];
@@ -394,7 +396,11 @@ impl Versions {
                 Entry::Vacant(entry) => drop(entry.insert((port, writes))),
                 Entry::Occupied(entry) => {
                     let (other, other_writes) = *entry.get();
-                    if writes || other_writes {
+                    let other_around = self.ports[leaf][other];
+                    // A node that takes what it makes is a circle, and reported as one.
+                    let own = |a: Around, b: Around| a.before.is_some() && a.before == b.after;
+                    if (writes || other_writes) && !own(*around, other_around) && !own(other_around, *around)
+                    {
                         let (node, _) = found.tree.leaf_node(leaf);
                         let (name, other_name) =
                             (found.tree.port(leaf, port).0, found.tree.port(leaf, other).0);
@@ -442,6 +448,24 @@ impl Versions {
             }
         }
     }
+}
+
+/// The leaves that wires with errors seem to mean: those of a node, or of the graph that it uses.
+fn meant(found: &Found) -> Vec<LeafId> {
+    let tree = found.tree;
+    let is_meant = |leaf: &LeafId| {
+        let mut node = (tree.leaves[*leaf].scope, tree.leaves[*leaf].node);
+        loop {
+            if found.wires.meant.contains(&node) {
+                return true;
+            }
+            match tree.scopes[node.0].parent {
+                Some(parent) => node = parent,
+                None => return false,
+            }
+        }
+    };
+    (0..tree.leaves.len()).filter(is_meant).collect()
 }
 
 fn access(found: &Found, source: Source) -> Option<Access> {

@@ -78,7 +78,8 @@ pub struct Wires {
 
 /// Follows all wires of all scopes.
 pub fn follow(tree: &Tree, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Wires {
-    let mut follower = Follower { tree, sources, diagnostics, wires: Wires::default() };
+    let mut follower =
+        Follower { tree, sources, diagnostics, wires: Wires::default(), circles: BTreeSet::new() };
     follower.locals();
     follower.trace();
     follower.parts();
@@ -91,6 +92,8 @@ struct Follower<'a> {
     sources: &'a SourceMap,
     diagnostics: &'a mut Diagnostics,
     wires: Wires,
+    /// What lies on circles that were reported.
+    circles: BTreeSet<Local>,
 }
 
 impl Follower<'_> {
@@ -234,15 +237,15 @@ impl Follower<'_> {
 
     /// Looks up one producer. The source is filled in by [`Follower::trace`].
     fn wire(&mut self, scope: ScopeId, producer: &Spanned<Producer>) -> Option<Wire> {
-        let local = match &producer.value {
-            Producer::Port { node, port } => self.port(scope, producer.span, node, port),
-            Producer::Name(name) => self.named(scope, name),
+        let (at, local) = match &producer.value {
+            Producer::Port { node, port } => (producer.span, self.port(scope, producer.span, node, port)?),
+            Producer::Name(name) => (producer.span, self.named(scope, name)?),
             Producer::Value(expr) => {
                 self.wires.constants.push((scope, expr.clone()));
-                Some(Local::Constant(self.wires.constants.len() - 1))
+                (expr.span, Local::Constant(self.wires.constants.len() - 1))
             }
-        }?;
-        Some(Wire { at: producer.span, local, source: Source::Input(usize::MAX) })
+        };
+        Some(Wire { at, local, source: Source::Input(usize::MAX) })
     }
 
     /// `node.port`.
@@ -421,6 +424,7 @@ impl Follower<'_> {
             .map(|joins| joins.iter().map(|parts| self.trace_all(&wires, parts)).collect())
             .collect();
         [wires.leaf_inputs, wires.scope_inputs, wires.counts, wires.checks, wires.outputs] = plain;
+        wires.lost |= !self.circles.is_empty();
         wires.joins = joins;
         self.wires = wires;
     }
@@ -433,7 +437,11 @@ impl Follower<'_> {
         let mut passed = BTreeSet::new();
         let mut local = wire.local;
         loop {
+            if self.circles.contains(&local) {
+                return None;
+            }
             if !passed.insert(local) {
+                self.circles.extend(passed);
                 self.diagnostics.push(
                     Diagnostic::at(wire.at, "this wire goes round in a circle")
                         .label("the graphs it passes through only hand it on; no node makes the value"),
@@ -476,6 +484,7 @@ impl Follower<'_> {
         let tree = self.tree;
         let name = &tree.file(scope).joins[join].0.value;
         let Source::Port(leaf, port) = wire.source else {
+            self.mean(wire.local);
             self.diagnostics.push(
                 Diagnostic::at(wire.at, format!("a part of `{name}` is not written by a node"))
                     .help("the parts of a join are ports of nodes"),
@@ -484,6 +493,7 @@ impl Follower<'_> {
         };
         let access = &tree.leaves[leaf].pass.port(port).access;
         if access.value != Access::Write {
+            self.mean(wire.local);
             self.diagnostics.push(
                 Diagnostic::at(wire.at, format!("a part of `{name}` is not a `write` port"))
                     .also(access.span, "declared here"),

@@ -1,0 +1,128 @@
+//! `weft plan`: the order of nodes and the layout of memory for given sizes.
+
+use std::collections::BTreeMap;
+
+use weft::graph::expr::Expr;
+use weft::graph::load::Shaders;
+use weft::graph::model::Graph;
+use weft::plan::{self, Effort, Options, Plan, PlanError};
+
+use super::library::GraphArgs;
+use super::text::{Columns, count, counted};
+use super::{Failure, text};
+
+/// Plan a graph for given sizes: order, segments, arenas, peak and lower bound
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    graph: GraphArgs,
+    /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
+    #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
+    set: Vec<(String, u64)>,
+    /// Search longer for a smaller peak
+    #[arg(long)]
+    best: bool,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    /// Leave shaders alone: a pass may be written before its shader. The identity is then another
+    #[arg(long)]
+    no_shaders: bool,
+}
+
+/// Reads `NAME=N`, where N is an expression without names.
+fn assignment(argument: &str) -> Result<(String, u64), String> {
+    let (name, number) = argument.split_once('=').ok_or("write NAME=N")?;
+    let expr = Expr::parse(number.trim()).map_err(|error| error.to_string())?;
+    let number = expr.eval(&|_| None).map_err(|error| error.to_string())?;
+    Ok((name.trim().to_owned(), number))
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut symbols = BTreeMap::new();
+    for (name, number) in &args.set {
+        if symbols.insert(name.clone(), *number).is_some() {
+            return Err(Failure::Usage(format!("--set gives `{name}` twice")));
+        }
+    }
+    let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
+    let graph = args.graph.resolve(shaders)?;
+    let effort = if args.best { Effort::Best } else { Effort::Fast };
+    let plan = plan::plan(&graph, &symbols, &Options { effort, ..Options::default() }).map_err(failure)?;
+    if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }
+}
+
+fn failure(error: PlanError) -> Failure {
+    match error {
+        PlanError::Missing { .. } | PlanError::Unknown { .. } => {
+            Failure::Usage(format!("{error}; give each with --set NAME=N"))
+        }
+        other => Failure::Input(other.to_string()),
+    }
+}
+
+fn describe(graph: &Graph, plan: &Plan) -> String {
+    let nodes = counted(plan.order.len() as u64, "node");
+    let segments = counted(plan.segments.len() as u64, "segment");
+    let mut text = format!("{}: {nodes}, {segments}, identity {}\n\n", graph.name, graph.identity);
+    text.push_str(&totals(plan));
+    text.push_str("\nArenas\n");
+    text.push_str(&arenas(plan));
+    text.push_str("\nOrder, with the bytes live at each node\n");
+    text.push_str(&order(graph, plan));
+    if let Some(&node) = plan.order.get(plan.peak_position) {
+        text.push_str(&format!("\nLive at the peak, {}\n", graph.nodes[node.0 as usize].name));
+        text.push_str(&live_at_peak(graph, plan));
+    }
+    text
+}
+
+fn bytes(number: u64) -> String {
+    format!("{} B", count(number))
+}
+
+fn totals(plan: &Plan) -> String {
+    let mut columns = Columns::default();
+    let mut row =
+        |what: &str, number: String, note: String| columns.row(["  ".to_owned() + what, number, note]);
+    row("peak", bytes(plan.peak_bytes), format!("{:.4} of the bound", plan.ratio()));
+    row("lower bound", bytes(plan.bound_bytes), String::new());
+    let reuse = if plan.peak_bytes == 0 { 1.0 } else { plan.naive_bytes as f64 / plan.peak_bytes as f64 };
+    row("without reuse", bytes(plan.naive_bytes), format!("{reuse:.4} of the peak"));
+    columns.lines()
+}
+
+fn arenas(plan: &Plan) -> String {
+    let mut columns = Columns::default();
+    for (index, arena) in plan.arenas.iter().enumerate() {
+        let buffers = plan.slots.iter().filter(|slot| slot.arena == index).count() as u64;
+        let note = if arena.dedicated { "dedicated".to_owned() } else { counted(buffers, "buffer") };
+        columns.row([format!("  {index}"), bytes(arena.size_bytes), note]);
+    }
+    columns.lines()
+}
+
+fn order(graph: &Graph, plan: &Plan) -> String {
+    let mut columns = Columns::default();
+    for (segment, range) in plan.segments.iter().enumerate() {
+        columns.row([format!("  segment {segment}")]);
+        for position in range.clone() {
+            let name = &graph.nodes[plan.order[position].0 as usize].name;
+            columns.row([format!("    {name}"), bytes(plan.live_bytes(position))]);
+        }
+    }
+    columns.lines()
+}
+
+fn live_at_peak(graph: &Graph, plan: &Plan) -> String {
+    let mut columns = Columns::default();
+    for &buffer in &plan.live_at_peak {
+        let slot = plan.slot(buffer);
+        let name = graph.buffers[buffer.0 as usize]
+            .versions
+            .first()
+            .map_or("", |value| graph.values[value.0 as usize].name.as_str());
+        columns.row([format!("  {name}"), bytes(slot.size_bytes), format!("arena {}", slot.arena)]);
+    }
+    columns.lines()
+}
