@@ -446,6 +446,54 @@ fn explanations() {
     assert_eq!(error, "there is no node `first/kpet`; did you mean `first/kept`?");
 }
 
+/// Files that are made to take for ever are refused, each with one error.
+#[test]
+fn hostile_files_are_refused_quickly() {
+    let first_line = |files: &[(&str, &str)]| {
+        let text = resolve_files(files).unwrap_err();
+        text.lines().next().unwrap().to_string()
+    };
+    let head = "graph: test\ndoc: A test.\nsymbols: {n: ordinals}\n";
+    let chain: String = (0..9_000).map(|i| format!("  a{i}: a{}\n", i + 1)).collect();
+    let lets =
+        format!("{head}let:\n{chain}  a9000: n\nnodes:\n  m: {{pass: make/ordinals, bind: {{n: a0}}}}\n");
+    let lets = format!("{lets}outputs: {{made: {{from: m.made}}}}\n");
+    assert_eq!(first_line(&[("graph.yaml", &lets)]), "error: this number is defined through too many others");
+
+    let names: Vec<String> = (0..8).map(|level| format!("g{level}.yaml")).collect();
+    let uses = |level: usize| -> String {
+        let nodes: String = (0..10).map(|i| format!("  n{i}: {{use: ./g{}.yaml}}\n", level + 1)).collect();
+        format!("{head}nodes:\n{nodes}outputs: {{made: {{from: n0.made}}}}\n")
+    };
+    let leaf = format!("{head}nodes:\n  n0: {{pass: make/ordinals}}\noutputs: {{made: {{from: n0.made}}}}\n");
+    let texts: Vec<String> = (0..7).map(uses).chain([leaf]).collect();
+    let files: Vec<(&str, &str)> = names.iter().zip(&texts).map(|(n, t)| (n.as_str(), t.as_str())).collect();
+    assert_eq!(first_line(&files), "error: the graph has more than 10000 nodes");
+
+    let names: Vec<String> = (0..80).map(|level| format!("g{level}.yaml")).collect();
+    for (key, message) in [
+        ("extends: ./gN.yaml", "error: more than 64 graphs extend one another"),
+        ("nodes: {n: {use: ./gN.yaml}}", "error: more than 64 graphs use one another"),
+    ] {
+        let text = |level: usize| key.replace('N', &(level + 1).to_string());
+        let texts: Vec<String> =
+            (0..80).map(|l| format!("graph: test\ndoc: A test.\n{}\n", text(l))).collect();
+        let files: Vec<(&str, &str)> =
+            names.iter().zip(&texts).map(|(n, t)| (n.as_str(), t.as_str())).collect();
+        assert_eq!(first_line(&files), message);
+    }
+
+    // A long chain of nodes is fine.
+    let nodes: String = (1..4_000)
+        .map(|i| format!("  n{i}: {{pass: take/copy, in: {{items: n{}.copied}}}}\n", i - 1))
+        .collect();
+    let long = format!(
+        "{head}inputs: {{given: {{type: place, len: n}}}}\nnodes:\n  n0: {{pass: take/copy, in: {{items: given}}}}\n{nodes}outputs: {{last: {{from: n3999.copied}}}}\n"
+    );
+    let graph = resolve_files(&[("graph.yaml", &long)]).unwrap_or_else(|text| panic!("{text}"));
+    assert_eq!(graph.nodes.len(), 4_000);
+}
+
 #[test]
 fn every_shipped_graph_is_sound() {
     let mut diagnostics = Diagnostics::new();

@@ -18,7 +18,7 @@ pub fn strip(source: &str) -> String {
             rest = &rest[skipped..];
             continue;
         }
-        if gap && stripped.chars().next_back().is_some_and(|last| is_word(last) == is_word(character)) {
+        if gap && stripped.chars().next_back().is_some_and(|last| would_join(last, character)) {
             stripped.push(' ');
         }
         gap = false;
@@ -69,6 +69,34 @@ fn is_blank(character: char) -> bool {
     is_line_break(character) || matches!(character, ' ' | '\t' | '\u{200e}' | '\u{200f}')
 }
 
+/// Whether two characters with a gap between them could become one token without it.
+fn would_join(last: char, next: char) -> bool {
+    const PAIRS: [[char; 2]; 21] = [
+        ['-', '>'],
+        ['-', '-'],
+        ['+', '+'],
+        ['&', '&'],
+        ['|', '|'],
+        ['<', '<'],
+        ['>', '>'],
+        ['<', '='],
+        ['>', '='],
+        ['=', '='],
+        ['!', '='],
+        ['+', '='],
+        ['-', '='],
+        ['*', '='],
+        ['/', '='],
+        ['%', '='],
+        ['&', '='],
+        ['|', '='],
+        ['^', '='],
+        ['/', '/'],
+        ['/', '*'],
+    ];
+    (is_word(last) && is_word(next)) || PAIRS.contains(&[last, next])
+}
+
 fn is_word(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
@@ -89,6 +117,8 @@ mod tests {
     fn tokens_stay_apart() {
         assert_eq!(strip("a/**/b"), "a b");
         assert_eq!(strip("a - -b"), "a- -b");
+        assert_eq!(strip("a / /**/ * b"), "a/ *b");
+        assert_eq!(strip("array < vec2 < u32 > >"), "array<vec2<u32> >");
         assert_ne!(strip("a - -b"), strip("a--b"));
         assert_ne!(strip("let ab = 1;"), strip("let a b = 1;"));
     }

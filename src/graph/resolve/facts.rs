@@ -127,6 +127,9 @@ impl Facts {
 
     /// Whether two lengths agree wherever the bounds hold.
     pub fn compare(&self, left: &Expr, right: &Expr) -> Comparison {
+        if left == right {
+            return Comparison::Same;
+        }
         let left = left.substitute(&|name| self.equal.get(name).cloned());
         let right = right.substitute(&|name| self.equal.get(name).cloned());
         let names = self.closure(left.symbols().chain(right.symbols()));
