@@ -211,6 +211,8 @@ impl Port {
     pub fn text(&self) -> String {
         match &self.fixed {
             Some(fixed) if self.name.is_empty() => fixed.clone(),
+            // What is only known as a bound.
+            Some(fixed) if fixed.starts_with('≤') => format!("{} {fixed}", self.name),
             Some(fixed) => format!("{} = {fixed}", self.name),
             None => self.name.clone(),
         }

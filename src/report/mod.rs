@@ -1,7 +1,7 @@
 //! What people and programs read about a graph: pictures, tables and their machine-readable forms.
 //!
-//! [`diagram`] describes a drawing, [`layout`] places and routes it, [`svg`] and [`dot`] write it down. None of them
-//! knows what a pass or a value is. [`profile`] measures a program, with the statistics of [`stats`].
+//! [`diagram`] describes a drawing, [`layout`] places and routes it, [`svg`] and [`dot`] write it down; none of them
+//! knows what a pass or a value is. [`show`] draws resolved graphs with them, and prints them as JSON.
 
 pub mod diagram;
 pub mod dot;

@@ -344,13 +344,13 @@ fn routes(
             let mut x = nodes[from.node].outputs[from.port];
             let mut points = vec![(x, nodes[from.node].rect.bottom())];
             let (first, last) = (layered.vertices[from.node].layer, layered.vertices[to.node].layer);
-            for gap in first..last {
-                let next = match net.trunk.get(gap - first) {
-                    Some(&trunk) if gap + 1 < last => columns.vertex[trunk],
+            for (below, (gap, tracks)) in gaps.iter().zip(&rows.tracks).take(last).skip(first).enumerate() {
+                let next = match net.trunk.get(below) {
+                    Some(&trunk) if first + below + 1 < last => columns.vertex[trunk],
                     _ => nodes[to.node].inputs[to.port],
                 };
-                for (track, to_x) in gaps[gap].steps(index, next) {
-                    let y = rows.tracks[gap] + track * TRACK_PITCH;
+                for (track, to_x) in gap.steps(index, next) {
+                    let y = tracks + track * TRACK_PITCH;
                     if to_x != x {
                         points.extend([(x, y), (to_x, y)]);
                         x = to_x;

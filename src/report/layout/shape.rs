@@ -71,8 +71,9 @@ impl Text {
     }
 }
 
-/// The longest title, and the longest other text, that is shown whole.
+/// The longest title, the longest other line in a box and the longest text at a port that is shown whole.
 const TITLE_CHARS: usize = 40;
+const LINE_CHARS: usize = 32;
 const TEXT_CHARS: usize = 26;
 
 /// The text, or its beginning and an ellipsis if it is longer than `limit` characters. Control characters become spaces.
@@ -186,12 +187,12 @@ fn body(node: &Node) -> Vec<(Role, String)> {
     let title = if node.kind == NodeKind::Join { Role::Line } else { Role::Title };
     let mut body = vec![(title, shorten(&node.title, TITLE_CHARS))];
     if !node.subtitle.is_empty() {
-        body.push((Role::Subtitle, shorten(&node.subtitle, TITLE_CHARS)));
+        body.push((Role::Subtitle, shorten(&node.subtitle, LINE_CHARS)));
     }
     let fixed =
         node.inputs.iter().filter(|port| port.fixed.is_some()).map(|port| shorten(&port.text(), TEXT_CHARS));
     body.extend(wrap(fixed).into_iter().map(|line| (Role::Fixed, line)));
-    body.extend(node.lines.iter().map(|line| (Role::Line, shorten(line, TITLE_CHARS))));
+    body.extend(node.lines.iter().map(|line| (Role::Line, shorten(line, LINE_CHARS))));
     body
 }
 

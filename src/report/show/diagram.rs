@@ -102,7 +102,7 @@ impl<'a> Painter<'a> {
     fn output_port(&self, name: &str, element: &ElementType, len: &Expr, doc: &str) -> Port {
         let mut label = vec![element.name.clone()];
         if len.constant() != Some(1) {
-            label.push(format!("× {}", self.short(len)));
+            label.push(self.times(len));
         }
         label.extend(self.sizes.bytes(element, len).map(|bytes| self.bytes_text(bytes, len)));
         let mut tooltip = vec![format!("{} × {len}", element.name)];
@@ -120,6 +120,12 @@ impl<'a> Painter<'a> {
             Some(number) if text.chars().count() > SHORT_CHARS => HumanCount(number).to_string(),
             _ => text,
         }
+    }
+
+    /// How many elements: `× n`, or `≤ 100` where only the most is known.
+    fn times(&self, len: &Expr) -> String {
+        let short = self.short(len);
+        if short.starts_with('≤') { short } else { format!("× {short}") }
     }
 
     /// Whether an expression mentions a count, so that its number is only known as a maximum.
@@ -143,7 +149,8 @@ impl<'a> Painter<'a> {
             self.boxes.push(at);
             self.diagram.nodes[at].subtitle = node.pass.name().to_owned();
             if node.steps.constant() != Some(1) {
-                self.diagram.nodes[at].lines.push(format!("{} steps", node.steps));
+                let steps = self.short(&node.steps);
+                self.diagram.nodes[at].lines.push(format!("{steps} steps"));
             }
             self.diagram.nodes[at].tooltip = details(node);
             for binding in &node.bindings {
@@ -234,11 +241,7 @@ impl<'a> Painter<'a> {
 
     /// A box that only reads.
     fn sink(&mut self, id: String, name: &str, kind: NodeKind, value: ValueId) -> usize {
-        let segment = match kind {
-            NodeKind::Output => None,
-            _ => Some(self.segment_of(value)),
-        };
-        let at = self.add(id, name, kind, segment);
+        let at = self.add(id, name, kind, Some(self.segment_of(value)));
         if matches!(self.value(value).origin, Origin::Constant(_)) {
             return at;
         }
@@ -275,7 +278,7 @@ impl<'a> Painter<'a> {
             // Outputs may be called like nodes; no name of a node has a space in it.
             let at =
                 self.sink(format!("output {}", output.name), &output.name, NodeKind::Output, output.value);
-            let len = format!("× {}", self.short(&output.len));
+            let len = self.times(&output.len);
             let node = &mut self.diagram.nodes[at];
             if output.len != self.graph.values[output.value.0 as usize].len {
                 node.subtitle = len;
