@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
-use weft::plan;
 use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, run};
 
 /// The one device of this process. Tests need one: the test command installs a software driver where there is none.
@@ -19,7 +18,7 @@ fn load(name: &str) -> Arc<Graph> {
 }
 
 fn program(graph: &Arc<Graph>, n: u64) -> Program {
-    let options = plan::Options { limits: gpu().plan_limits(), dedicated_inputs: true, ..Default::default() };
+    let options = gpu().plan_options();
     Program::new(Arc::clone(graph), &BTreeMap::from([("n".to_owned(), n)]), &options).expect("a plan")
 }
 

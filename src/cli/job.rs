@@ -104,9 +104,7 @@ impl Chosen {
 
     fn plan_options(&self) -> plan::Options {
         match self {
-            Chosen::Gpu(backend) => {
-                plan::Options { limits: backend.gpu().plan_limits(), dedicated_inputs: true, ..Default::default() }
-            }
+            Chosen::Gpu(backend) => backend.gpu().plan_options(),
             Chosen::Reference(_) => plan::Options::default(),
         }
     }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use wgpu::{DeviceType, Features};
 
 use super::super::error::RunError;
+use crate::plan;
 
 /// Features that are used where an adapter has them.
 const WANTED: Features = Features::TIMESTAMP_QUERY
@@ -174,12 +175,17 @@ impl Gpu {
         self.info.device_type == DeviceType::Cpu
     }
 
-    /// Limits that a memory plan has to keep.
-    pub fn plan_limits(&self) -> crate::plan::Limits {
-        crate::plan::Limits {
-            offset_alignment_bytes: u64::from(self.limits.min_storage_buffer_offset_alignment).max(16),
-            max_binding_bytes: self.limits.max_storage_buffer_binding_size,
-            max_buffer_bytes: self.limits.max_buffer_size,
+    /// What memory plans for this device may do and have to keep.
+    pub fn plan_options(&self) -> plan::Options {
+        plan::Options {
+            limits: plan::Limits {
+                offset_alignment_bytes: u64::from(self.limits.min_storage_buffer_offset_alignment).max(16),
+                max_binding_bytes: self.limits.max_storage_buffer_binding_size,
+                max_buffer_bytes: self.limits.max_buffer_size,
+            },
+            may_widen: true,
+            dedicated_inputs: true,
+            ..plan::Options::default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
-use wgpu::ErrorFilter;
+use wgpu::{ErrorFilter, naga};
 
 use crate::graph::model::{Node, NodeId};
 use crate::graph::pass::{DeviceKernel, Slot};
@@ -35,15 +35,17 @@ struct Key {
     pass: String,
     source: u64,
     overrides: Vec<(String, u32)>,
+    /// Whether it binds read-write what it only reads, because the plan lets that share an arena with what it writes.
+    widened: bool,
 }
 
 impl Key {
-    fn of(node: &Node, kernel: &DeviceKernel) -> Key {
+    fn of(node: &Node, kernel: &DeviceKernel, widened: bool) -> Key {
         let mut hasher = DefaultHasher::new();
         kernel.shader.source.text().hash(&mut hasher);
         kernel.shader.entry.hash(&mut hasher);
         let overrides = node.overrides.clone();
-        Key { pass: node.pass.name().to_owned(), source: hasher.finish(), overrides }
+        Key { pass: node.pass.name().to_owned(), source: hasher.finish(), overrides, widened }
     }
 }
 
@@ -54,12 +56,11 @@ impl Kernels {
         gpu: &Gpu,
         program: &Program,
     ) -> Result<Vec<Option<Arc<Kernel>>>, RunError> {
-        let keys: Vec<Option<Key>> = program
-            .graph
-            .nodes
-            .iter()
-            .map(|node| node.pass.kernel.as_ref().map(|kernel| Key::of(node, kernel)))
-            .collect();
+        let key_of = |(index, node): (u32, &Node)| {
+            let widened = program.plan.widened.contains(&NodeId(index));
+            node.pass.kernel.as_ref().map(|kernel| Key::of(node, kernel, widened))
+        };
+        let keys: Vec<Option<Key>> = (0..).zip(&program.graph.nodes).map(key_of).collect();
         let mut missing: Vec<(&Node, &DeviceKernel, &Key)> = Vec::new();
         for ((index, node), key) in (0..).zip(&program.graph.nodes).zip(&keys) {
             let (Some(kernel), Some(key)) = (&node.pass.kernel, key) else { continue };
@@ -105,7 +106,7 @@ fn make_all(gpu: &Gpu, missing: &[(&Node, &DeviceKernel, &Key)]) -> Result<Vec<(
     let work = || {
         let mut made = Vec::new();
         while let Some((node, kernel, key)) = take() {
-            made.push((key.clone(), make(gpu, node, kernel)?));
+            made.push((key.clone(), make(gpu, node, kernel, key.widened)?));
         }
         Ok(made)
     };
@@ -122,12 +123,20 @@ fn make_all(gpu: &Gpu, missing: &[(&Node, &DeviceKernel, &Key)]) -> Result<Vec<(
     })
 }
 
-fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel) -> Result<Kernel, RunError> {
+fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel, widened: bool) -> Result<Kernel, RunError> {
     let pass = node.pass.name();
+    let mut source = kernel.shader.module.clone();
+    if widened {
+        for (_, variable) in source.global_variables.iter_mut() {
+            if let naga::AddressSpace::Storage { access } = &mut variable.space {
+                *access |= naga::StorageAccess::STORE;
+            }
+        }
+    }
     let scope = gpu.device.push_error_scope(ErrorFilter::Validation);
     let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(pass),
-        source: wgpu::ShaderSource::Naga(Cow::Owned(kernel.shader.module.clone())),
+        source: wgpu::ShaderSource::Naga(Cow::Owned(source)),
     });
     // An override that the entry point does not reach is not in the module any more.
     let in_module = |name: &str| kernel.shader.overrides().iter().any(|known| known.name == name);
