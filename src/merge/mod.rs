@@ -3,3 +3,4 @@
 //! Replacement merge: on equal keys the newer record wins, tombstones are records like any other, nothing is dropped.
 
 pub mod cpu;
+pub mod graph;

@@ -330,7 +330,7 @@ impl<'r> Driver<'r> {
         let text = check.codes.texts.iter().find(|(known, _)| *known == code);
         let text = text.map_or_else(|| format!("code {code}, which its pass does not explain"), |(_, text)| text.clone());
         let node = self.program.writers(check.value);
-        Err(RunError::Status { node, unit: check.codes.unit.clone(), position, text })
+        Err(RunError::Status { check: check.name.clone(), node, unit: check.codes.unit.clone(), position, text })
     }
 
     /// The last read: what is still due, and the outputs.

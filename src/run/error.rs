@@ -67,6 +67,8 @@ pub enum RunError {
     /// A status word was set.
     #[error("node `{node}`: {unit} {position}: {text}")]
     Status {
+        /// The check's name in the graph.
+        check: String,
         /// The node, or nodes, that check.
         node: String,
         /// What the position counts.

@@ -16,7 +16,7 @@ use super::{FormatError, FormatErrorKind};
 pub use cursor::{Cursor, Record};
 pub use rows::{Row, Rows};
 pub use scan::{Deviation, ScanReport};
-pub use writer::{EncodeError, FileWriter, Summary, encode};
+pub use writer::{Contents, EncodeError, FileWriter, Summary, assemble, encode};
 
 /// Bytes of the directory.
 pub const DIRECTORY_BYTES: u64 = 192;

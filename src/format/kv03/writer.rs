@@ -190,58 +190,106 @@ impl<O: Output> FileWriter<O> {
         };
         let stride = common_width.unwrap_or(0);
         let universe = payload_bits - self.records * stride;
-        let shape = Shape::canonical(self.block_starts.len() as u64 + 1, universe);
-
-        let mut ends = [0; 8];
-        ends[0] = self.out.offset;
-        for (end, section) in ends[1..5].iter_mut().zip(Section::ALL) {
-            self.out.align()?;
-            self.write_offsets(shape, stride, section)?;
-            *end = self.out.offset;
-        }
-        let codes = u64::from(self.records > 0);
-        self.out.align()?;
-        self.out.write(&vec![0; codes as usize])?;
-        ends[5] = self.out.offset;
-        self.out.align()?;
-        for code in 0..=codes {
-            self.out.write(&code.to_le_bytes())?;
-        }
-        ends[6] = self.out.offset;
-        self.out.align()?;
-        ends[7] = self.out.offset;
-
-        let terminal_bits = if self.records > 0 { 1 + self.key_bits } else { 0 };
-        let directory = directory_bytes(payload_bits, terminal_bits, shape, codes, &ends);
-        let file_bytes = ends[7];
-        let rest_bytes = file_bytes - PAYLOAD_OFFSET;
-        let body_crc = crc32c::crc32c_combine(crc32c::crc32c(&directory), self.out.crc, rest_bytes as usize);
-        let body_bytes = DIRECTORY_BYTES + rest_bytes;
-        let header = Header { unit: Unit::Bits, common_width, body_bytes, records: self.records, body_crc };
-        let head = [&header.to_bytes()[..], &directory[..]].concat();
-        self.out.out.write_at(0, &head)?;
-        Ok(Summary { records: self.records, payload_bits, common_width, file_bytes })
+        let contents = Contents {
+            records: self.records,
+            payload_bits,
+            common_width,
+            last_key_bits: self.key_bits,
+            offsets: Shape::canonical(self.block_starts.len() as u64 + 1, universe),
+        };
+        let starts = &self.block_starts;
+        finish(self.out, contents, |section, out| write_offsets(out, starts, contents.offsets, stride, section))
     }
+}
 
-    /// Writes one of the four offset sections, by a walk over the block starts that keeps only that section's words.
-    fn write_offsets(&mut self, shape: Shape, stride: u64, wanted: Section) -> io::Result<()> {
-        let mut encoder = Encoder::new(shape);
-        let mut piece = Vec::with_capacity(PIECE_BYTES + 4096);
-        for (block, &start) in self.block_starts.iter().enumerate() {
-            let residual = start - block as u64 * BLOCK_RECORDS * stride;
-            let admitted = encoder.push(residual, |section, word| keep(&mut piece, section == wanted, word));
-            debug_assert!(admitted);
-            if piece.len() >= PIECE_BYTES {
-                self.out.write(&piece)?;
-                piece.clear();
-            }
-        }
-        let admitted =
-            encoder.push(shape.universe, |section, word| keep(&mut piece, section == wanted, word));
-        let complete = encoder.finish(|section, word| keep(&mut piece, section == wanted, word));
-        debug_assert!(admitted && complete);
-        self.out.write(&piece)
+/// What header and directory say of a file's contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// Number of records.
+    pub records: u64,
+    /// Extent of the payload in bits.
+    pub payload_bits: u64,
+    /// Bits of every value, if all have the same; 0 without records.
+    pub common_width: Option<u64>,
+    /// Bits of the last key, without the selector; not looked at without records.
+    pub last_key_bits: u64,
+    /// Shape of the block offsets.
+    pub offsets: Shape,
+}
+
+/// Writes a file whose payload and offset sections were made elsewhere, each as its bytes in the file.
+pub fn assemble(
+    mut out: impl Output,
+    contents: Contents,
+    payload: &[u8],
+    offsets: [&[u8]; 4],
+) -> io::Result<Summary> {
+    let mut stream = Stream { out: &mut out, offset: PAYLOAD_OFFSET, crc: 0 };
+    stream.write(payload)?;
+    finish(stream, contents, |section, out| out.write(offsets[section as usize]))
+}
+
+/// Writes what follows the payload: the offset sections, each by `write_section`, the constant ones, directory and header.
+fn finish<O: Output>(
+    mut out: Stream<O>,
+    contents: Contents,
+    mut write_section: impl FnMut(Section, &mut Stream<O>) -> io::Result<()>,
+) -> io::Result<Summary> {
+    let Contents { records, payload_bits, common_width, last_key_bits, offsets } = contents;
+    let mut ends = [0; 8];
+    ends[0] = out.offset;
+    for (end, section) in ends[1..5].iter_mut().zip(Section::ALL) {
+        out.align()?;
+        write_section(section, &mut out)?;
+        *end = out.offset;
     }
+    let codes = u64::from(records > 0);
+    out.align()?;
+    out.write(&[0; 1][..codes as usize])?;
+    ends[5] = out.offset;
+    out.align()?;
+    for code in 0..=codes {
+        out.write(&code.to_le_bytes())?;
+    }
+    ends[6] = out.offset;
+    out.align()?;
+    ends[7] = out.offset;
+
+    let terminal_bits = if records > 0 { 1 + last_key_bits } else { 0 };
+    let directory = directory_bytes(payload_bits, terminal_bits, offsets, codes, &ends);
+    let file_bytes = ends[7];
+    let rest_bytes = file_bytes - PAYLOAD_OFFSET;
+    let body_crc = crc32c::crc32c_combine(crc32c::crc32c(&directory), out.crc, rest_bytes as usize);
+    let body_bytes = DIRECTORY_BYTES + rest_bytes;
+    let header = Header { unit: Unit::Bits, common_width, body_bytes, records, body_crc };
+    let head = [&header.to_bytes()[..], &directory[..]].concat();
+    out.out.write_at(0, &head)?;
+    Ok(Summary { records, payload_bits, common_width, file_bytes })
+}
+
+/// Writes one of the four offset sections, by a walk over the block starts that keeps only that section's words.
+fn write_offsets<O: Output>(
+    out: &mut Stream<O>,
+    block_starts: &[u64],
+    shape: Shape,
+    stride: u64,
+    wanted: Section,
+) -> io::Result<()> {
+    let mut encoder = Encoder::new(shape);
+    let mut piece = Vec::with_capacity(PIECE_BYTES + 4096);
+    for (block, &start) in block_starts.iter().enumerate() {
+        let residual = start - block as u64 * BLOCK_RECORDS * stride;
+        let admitted = encoder.push(residual, |section, word| keep(&mut piece, section == wanted, word));
+        debug_assert!(admitted);
+        if piece.len() >= PIECE_BYTES {
+            out.write(&piece)?;
+            piece.clear();
+        }
+    }
+    let admitted = encoder.push(shape.universe, |section, word| keep(&mut piece, section == wanted, word));
+    let complete = encoder.finish(|section, word| keep(&mut piece, section == wanted, word));
+    debug_assert!(admitted && complete);
+    out.write(&piece)
 }
 
 fn keep(piece: &mut Vec<u8>, wanted: bool, word: u64) {

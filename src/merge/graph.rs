@@ -1,0 +1,257 @@
+//! Merging by a graph: an older and a newer file bound to its inputs and symbols, its outputs put together as a file.
+//!
+//! Any graph with the inputs, symbols and outputs of `kv03/baseline` will do. What the graph computes is the payload, the four
+//! Elias-Fano sections and the numbers that lay them out; checksums, directory and header are made here.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::format::FormatError;
+use crate::format::Output;
+use crate::format::elias_fano::{Section, Shape};
+use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
+use crate::format::kv03::{Contents, Cursor, FileWriter, Kv03, PAYLOAD_OFFSET, Summary, assemble};
+use crate::graph::model::Graph;
+use crate::plan;
+use crate::run::{Backend, Options, Outcome, Program, RunError, Times, run};
+
+/// Loop iterations that an invocation may make on an adapter that is a CPU; such adapters stop loops silently at 65,535.
+const CPU_ADAPTER_ITERATIONS_MAX: u64 = 50_000;
+
+/// Why a merge by a graph stopped, or did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphMergeError {
+    /// The files do not suit the graph or the device; nothing has run, and another engine can do it.
+    #[error("{0}")]
+    Refused(String),
+    /// An input is not what it should be.
+    #[error("input {input}: {error}")]
+    Input {
+        /// 0 for the older, 1 for the newer.
+        input: usize,
+        /// What is wrong with it.
+        error: FormatError,
+    },
+    /// The run stopped.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The graph gave something that is no file: a kernel or the graph is wrong.
+    #[error("the graph's output is no file: {0}")]
+    Output(String),
+    /// The output could not be written.
+    #[error("{0}")]
+    Write(io::Error),
+}
+
+/// Seconds of the stages of a merge.
+#[derive(Clone, Debug, Default)]
+pub struct Stages {
+    /// Computing the inputs' checksums.
+    pub verify_seconds: f64,
+    /// Planning memory.
+    pub plan_seconds: f64,
+    /// The run: uploads, nodes, round trips, read-back.
+    pub run: Times,
+    /// Checksum, directory and header of the output, and writing it.
+    pub write_seconds: f64,
+}
+
+/// Two files ready to be merged by a graph.
+#[derive(Debug)]
+pub struct GraphMerge<'a> {
+    inputs: [Kv03<'a>; 2],
+    /// None if both files are empty.
+    program: Option<Program>,
+    plan_seconds: f64,
+}
+
+/// The numbers that a graph needs of an older and a newer file.
+pub fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> BTreeMap<String, u64> {
+    let mut symbols = BTreeMap::new();
+    for (side, file) in [("older", older), ("newer", newer)] {
+        let directory = &file.directory;
+        let numbers = [
+            ("words", (file.file().len() as u64).div_ceil(4)),
+            ("records", file.records()),
+            ("payload_bits", directory.payload_bits),
+            ("common_bits", file.offset_stride()),
+            ("last_key_bits", directory.terminal_bits.saturating_sub(1)),
+            ("universe", directory.offsets.universe),
+            ("low_width", u64::from(directory.offsets.low_width)),
+            ("exceptions", file.offset_sections().words(Section::Exceptions)),
+        ];
+        symbols.extend(numbers.map(|(name, number)| (format!("{side}_{name}"), number)));
+    }
+    symbols
+}
+
+impl<'a> GraphMerge<'a> {
+    /// Binds two files to a graph and plans it.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphMergeError::Refused`] where the files pass a bound of the graph or of the device. `cpu_adapter` says that the
+    /// device is a CPU, whose loops end silently when they are long.
+    pub fn new(
+        graph: Arc<Graph>,
+        older: Kv03<'a>,
+        newer: Kv03<'a>,
+        options: &plan::Options,
+        cpu_adapter: bool,
+    ) -> Result<GraphMerge<'a>, GraphMergeError> {
+        let inputs = [older, newer];
+        if inputs.iter().all(|input| input.records() == 0) {
+            return Ok(GraphMerge { inputs, program: None, plan_seconds: 0.0 });
+        }
+        let begin = Instant::now();
+        let program = Program::new(graph, &symbols(&older, &newer), options);
+        let program = program.map_err(|error| GraphMergeError::Refused(error.to_string()))?;
+        let plan_seconds = begin.elapsed().as_secs_f64();
+        if cpu_adapter {
+            check_loops(&inputs)?;
+        }
+        Ok(GraphMerge { inputs, program: Some(program), plan_seconds })
+    }
+
+    /// The planned program; none for two empty files, which nothing needs to run for.
+    pub fn program(&self) -> Option<&Program> {
+        self.program.as_ref()
+    }
+
+    /// The graph inputs by name.
+    pub fn graph_inputs(&self) -> [(&'static str, &'a [u8]); 2] {
+        [("older", self.inputs[0].file()), ("newer", self.inputs[1].file())]
+    }
+
+    /// Merges into `out`. With `verify` the inputs' checksums are computed first.
+    pub fn merge(
+        &self,
+        backend: &mut dyn Backend,
+        verify: bool,
+        out: impl Output,
+    ) -> Result<(Summary, Stages), GraphMergeError> {
+        let mut stages = Stages { plan_seconds: self.plan_seconds, ..Stages::default() };
+        let begin = Instant::now();
+        if verify {
+            self.check_envelopes()?;
+        }
+        stages.verify_seconds = begin.elapsed().as_secs_f64();
+        let Some(program) = &self.program else {
+            let summary = FileWriter::new(out).finish().map_err(GraphMergeError::Write)?;
+            return Ok((summary, stages));
+        };
+        let outcome = run(program, backend, &self.graph_inputs(), Options::default());
+        let outcome = outcome.map_err(|error| self.blame(error))?;
+        stages.run = outcome.times.clone();
+        let begin = Instant::now();
+        let summary = write(&outcome, out)?;
+        stages.write_seconds = begin.elapsed().as_secs_f64();
+        Ok((summary, stages))
+    }
+
+    /// What the graph does not look at: body checksums, constant sections and gaps. Two threads, one a file.
+    fn check_envelopes(&self) -> Result<(), GraphMergeError> {
+        let [older, newer] = &self.inputs;
+        let (first, second) = std::thread::scope(|scope| {
+            let second = scope.spawn(|| check_envelope(newer));
+            (check_envelope(older), second.join().expect("checking does not panic"))
+        });
+        first.map_err(|error| GraphMergeError::Input { input: 0, error })?;
+        second.map_err(|error| GraphMergeError::Input { input: 1, error })
+    }
+
+    /// A status word of the graph as an error of the file it is about.
+    fn blame(&self, error: RunError) -> GraphMergeError {
+        let RunError::Status { check, node, unit, position, text } = &error else {
+            return GraphMergeError::Run(error);
+        };
+        let input = match check.split('_').next() {
+            Some("older") => 0,
+            Some("newer") => 1,
+            _ => return GraphMergeError::Run(error),
+        };
+        let file = &self.inputs[input];
+        // The block's own offset is the best place there is, unless that is what is wrong.
+        let start = file.block_start(*position).unwrap_or(0);
+        let offset = PAYLOAD_OFFSET + start.min(file.directory.payload_bits) / 8;
+        let what = format!("{unit} {position}: {text} (found by node `{node}`)");
+        GraphMergeError::Input { input, error: FormatError::corrupt(offset, what) }
+    }
+}
+
+fn check_envelope(file: &Kv03<'_>) -> Result<(), FormatError> {
+    file.header.check_body_crc(crc32c::crc32c(file.body()))?;
+    Ok(())
+}
+
+/// Refuses files in which comparing two keys could take so many loop iterations that a CPU adapter would stop in the middle.
+///
+/// A comparison walks its keys fragment by fragment, a fragment being a run of bits that one record holds, and asks the owner
+/// tree once a fragment. An invocation makes a binary search of comparisons and a few more.
+fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
+    let records: u64 = inputs.iter().map(Kv03::records).sum();
+    let levels = u64::from(records.next_power_of_two().ilog2());
+    let mut longest = 0;
+    for (input, &file) in inputs.iter().enumerate() {
+        longest = longest.max(longest_walk(file, levels).map_err(|error| GraphMergeError::Input { input, error })?);
+    }
+    let iterations = longest.saturating_mul(levels + 10);
+    if iterations <= CPU_ADAPTER_ITERATIONS_MAX {
+        return Ok(());
+    }
+    Err(GraphMergeError::Refused(format!(
+        "keys are so long that comparing them could take {iterations} loop iterations in one invocation, and this device, a CPU \
+         that plays a GPU, may stop loops silently past {CPU_ADAPTER_ITERATIONS_MAX}; use --engine cpu or another device"
+    )))
+}
+
+/// The most loop iterations that walking over one key of a file can take.
+fn longest_walk(file: Kv03<'_>, levels: u64) -> Result<u64, FormatError> {
+    let mut cursor = Cursor::new(file, false);
+    // Retained lengths of the records that own a part of the current key, which ascend.
+    let mut owners: Vec<u64> = Vec::new();
+    let mut longest = 0;
+    while cursor.advance()? {
+        let record = cursor.record();
+        while owners.last().is_some_and(|&retained| retained >= record.retained_bits) {
+            owners.pop();
+        }
+        owners.push(record.retained_bits);
+        let fragments = owners.len() as u64;
+        longest = longest.max(record.key_bits / 32 + 1 + fragments * (2 * levels + 2));
+    }
+    Ok(longest)
+}
+
+/// Puts the outputs together as a file.
+fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError> {
+    let output = |name: &str| {
+        outcome.output(name).ok_or_else(|| GraphMergeError::Output(format!("it has no output `{name}`")))
+    };
+    let layout: Vec<u64> = output("layout")?
+        .chunks_exact(4)
+        .map(|word| u64::from(u32::from_le_bytes(word.try_into().expect("four bytes"))))
+        .collect();
+    let &[records, payload_bits, common_bits, universe, low_width, last_key_bits, ..] = layout.as_slice() else {
+        return Err(GraphMergeError::Output("its layout has too few numbers".to_owned()));
+    };
+    let offsets = Shape::canonical(records.div_ceil(BLOCK_RECORDS) + 1, universe);
+    if records == 0 || u64::from(offsets.low_width) != low_width {
+        return Err(GraphMergeError::Output(format!("its layout is {layout:?}")));
+    }
+    let sections = [output("lows")?, output("highs")?, output("samples")?, output("exceptions")?];
+    let payload = output("payload")?;
+    let words = offsets.words().unwrap_or_default();
+    let fits = sections.iter().zip(words).all(|(section, words)| section.len() as u64 == 8 * words);
+    let Some(payload) = payload.get(..payload_bits.div_ceil(8) as usize).filter(|_| fits) else {
+        let lengths = sections.map(<[u8]>::len);
+        return Err(GraphMergeError::Output(format!("its sections have {lengths:?} bytes for layout {layout:?}")));
+    };
+    let common_width = (common_bits > 0).then_some(common_bits);
+    let contents = Contents { records, payload_bits, common_width, last_key_bits, offsets };
+    assemble(out, contents, payload, sections).map_err(GraphMergeError::Write)
+}
+
+const _: () = assert!(HEADER_BYTES % 4 == 0, "the payload begins at a whole word of the file");
