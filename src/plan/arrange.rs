@@ -30,7 +30,7 @@ pub enum NodeOrder {
 const SEED: u64 = 0x7765_6674;
 
 /// Searches for dispatches to widen, of which the best is kept.
-const WIDENING_SEARCHES: u64 = 3;
+const WIDENING_SEARCHES: u64 = 2;
 
 impl Effort {
     fn order_rounds(self) -> u32 {
@@ -154,7 +154,7 @@ impl<'a> Sharing<'a> {
     fn colour(&self, mut coloured: Coloured, effort: Effort) -> (Coloured, Vec<usize>) {
         if coloured.height_bytes > self.floor {
             // Widening goes on from here, so less will do.
-            let rounds = effort.colouring_rounds().1 / if self.problem.may_widen { 2 } else { 1 };
+            let rounds = effort.colouring_rounds().1 / if self.problem.may_widen { 4 } else { 1 };
             let found = self.colouring(self.floor).solve(rounds, SEED);
             if found.height_bytes < coloured.height_bytes {
                 coloured = found;
