@@ -50,7 +50,7 @@ impl Effort {
 
     fn widening_rounds(self) -> u32 {
         match self {
-            Self::Fast => 1_000,
+            Self::Fast => 700,
             Self::Best => 60_000,
         }
     }
@@ -58,7 +58,7 @@ impl Effort {
     /// Rounds of placement search for so many items. One round costs about their number to the power of 1.5.
     pub fn placement_rounds(self, items: usize) -> u32 {
         let work = match self {
-            Self::Fast => 3e5,
+            Self::Fast => 1e5,
             Self::Best => 6e7,
         };
         (work / (items as f64).powf(1.5)) as u32
