@@ -30,7 +30,7 @@ pub enum NodeOrder {
 const SEED: u64 = 0x7765_6674;
 
 /// Searches for dispatches to widen, of which the best is kept.
-const WIDENING_SEARCHES: u64 = 3;
+const WIDENING_SEARCHES: u64 = 2;
 
 impl Effort {
     fn order_rounds(self) -> u32 {
@@ -50,7 +50,7 @@ impl Effort {
 
     fn widening_rounds(self) -> u32 {
         match self {
-            Self::Fast => 1_000,
+            Self::Fast => 700,
             Self::Best => 60_000,
         }
     }
@@ -58,7 +58,7 @@ impl Effort {
     /// Rounds of placement search for so many items. One round costs about their number to the power of 1.5.
     pub fn placement_rounds(self, items: usize) -> u32 {
         let work = match self {
-            Self::Fast => 3e5,
+            Self::Fast => 1e5,
             Self::Best => 6e7,
         };
         (work / (items as f64).powf(1.5)) as u32
@@ -154,7 +154,7 @@ impl<'a> Sharing<'a> {
     fn colour(&self, mut coloured: Coloured, effort: Effort) -> (Coloured, Vec<usize>) {
         if coloured.height_bytes > self.floor {
             // Widening goes on from here, so less will do.
-            let rounds = effort.colouring_rounds().1 / if self.problem.may_widen { 2 } else { 1 };
+            let rounds = effort.colouring_rounds().1 / if self.problem.may_widen { 4 } else { 1 };
             let found = self.colouring(self.floor).solve(rounds, SEED);
             if found.height_bytes < coloured.height_bytes {
                 coloured = found;

@@ -67,7 +67,10 @@ pub fn widen(
 
 /// Whether a dispatch binds one arena both ways.
 fn clashes(dispatch: &Dispatch, arena: &[usize]) -> bool {
-    dispatch.reads.iter().any(|&read| dispatch.writes.iter().any(|&write| arena[read] == arena[write]))
+    // Sets of arenas modulo 64 tell apart most dispatches that do not, without comparing all pairs.
+    let set = |side: &[usize]| side.iter().fold(0_u64, |set, &item| set | 1 << (arena[item] % 64));
+    set(&dispatch.reads) & set(&dispatch.writes) != 0
+        && dispatch.reads.iter().any(|&read| dispatch.writes.iter().any(|&write| arena[read] == arena[write]))
 }
 
 /// Joins the two arenas that save the most for each dispatch that has to be widened. False if no two save anything.
@@ -105,6 +108,8 @@ struct Search<'a> {
     of_item: Vec<Vec<usize>>,
     state: State,
     clashing: Vec<bool>,
+    /// How many of them clash.
+    widened: usize,
     /// Heights beyond this are not accepted.
     limit: u64,
 }
@@ -115,13 +120,13 @@ impl<'a> Search<'a> {
         for (index, dispatch) in dispatches.iter().enumerate() {
             dispatch.reads.iter().chain(&dispatch.writes).for_each(|&item| of_item[item].push(index));
         }
-        let clashing = dispatches.iter().map(|dispatch| clashes(dispatch, &state.arena)).collect();
-        Self { colouring, dispatches, of_item, state, clashing, limit }
+        let clashing: Vec<bool> = dispatches.iter().map(|dispatch| clashes(dispatch, &state.arena)).collect();
+        let widened = clashing.iter().filter(|&&clash| clash).count();
+        Self { colouring, dispatches, of_item, state, clashing, widened, limit }
     }
 
     fn cost(&self) -> u64 {
-        let widened = self.clashing.iter().filter(|&&clash| clash).count();
-        self.colouring.priced(self.state.cost(), widened)
+        self.colouring.priced(self.state.cost(), self.widened)
     }
 
     fn run(mut self, rounds: u32, seed: u64) -> State {
@@ -158,12 +163,11 @@ impl<'a> Search<'a> {
 
     /// An item to move: one of a widened dispatch, or one that is live where its arena is fullest.
     fn pick(&self, random: &mut Random) -> usize {
-        let widened = self.clashing.iter().filter(|&&clash| clash).count();
-        if widened == 0 || random.below(2) == 0 {
+        if self.widened == 0 || random.below(2) == 0 {
             return pick(self.colouring, &self.state, random);
         }
         let mut clashing = self.dispatches.iter().zip(&self.clashing).filter(|&(_, &clash)| clash);
-        let (dispatch, _) = clashing.nth(random.below(widened)).expect("so many dispatches clash");
+        let (dispatch, _) = clashing.nth(random.below(self.widened)).expect("so many dispatches clash");
         let index = random.below(dispatch.reads.len() + dispatch.writes.len());
         dispatch
             .reads
@@ -177,7 +181,9 @@ impl<'a> Search<'a> {
     fn relocate(&mut self, item: usize, to: usize) {
         self.state.relocate(&self.colouring.items[item], item, to);
         for &dispatch in &self.of_item[item] {
-            self.clashing[dispatch] = clashes(&self.dispatches[dispatch], &self.state.arena);
+            let clashes = clashes(&self.dispatches[dispatch], &self.state.arena);
+            let clashed = std::mem::replace(&mut self.clashing[dispatch], clashes);
+            self.widened = self.widened + usize::from(clashes) - usize::from(clashed);
         }
     }
 }
