@@ -102,11 +102,27 @@ impl Chosen {
         }
     }
 
-    fn plan_options(&self) -> plan::Options {
+    /// What plans for it may do and have to keep.
+    pub fn plan_options(&self) -> plan::Options {
         match self {
             Chosen::Gpu(backend) => backend.gpu().plan_options(),
             Chosen::Reference(_) => plan::Options::default(),
         }
+    }
+}
+
+impl Chosen {
+    /// What the merge command calls it.
+    pub fn engine(&self) -> &'static str {
+        match self {
+            Chosen::Gpu(_) => "gpu",
+            Chosen::Reference(_) => "reference",
+        }
+    }
+
+    /// Whether it is a CPU that plays a GPU.
+    pub fn is_cpu_adapter(&self) -> bool {
+        matches!(self, Chosen::Gpu(backend) if backend.gpu().is_cpu())
     }
 }
 

@@ -31,6 +31,15 @@ impl LibraryArgs {
             None => Ok(Library::new(self.passes.clone(), self.shaders.clone())),
         }
     }
+
+    /// Resolves a graph, given by name or path; if that fails, prints all errors to standard error.
+    pub fn resolve(&self, graph: &str, shaders: Shaders) -> Result<Graph, Failure> {
+        let mut diagnostics = Diagnostics::new();
+        let mut loader = Loader::new(self.open()?, shaders, &mut diagnostics);
+        let resolved = resolve_argument(&mut loader, graph, &mut diagnostics);
+        report(&diagnostics, loader.sources())?;
+        resolved.ok_or_else(|| Failure::Input(format!("cannot resolve {graph}")))
+    }
 }
 
 /// The graph of a command that works on one.
@@ -45,11 +54,7 @@ pub struct GraphArgs {
 impl GraphArgs {
     /// Resolves the graph; if that fails, prints all errors to standard error.
     pub fn resolve(&self, shaders: Shaders) -> Result<Graph, Failure> {
-        let mut diagnostics = Diagnostics::new();
-        let mut loader = Loader::new(self.library.open()?, shaders, &mut diagnostics);
-        let graph = resolve_argument(&mut loader, &self.graph, &mut diagnostics);
-        report(&diagnostics, loader.sources())?;
-        graph.ok_or_else(|| Failure::Input(format!("cannot resolve {}", self.graph)))
+        self.library.resolve(&self.graph, shaders)
     }
 }
 

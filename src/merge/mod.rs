@@ -2,5 +2,6 @@
 //!
 //! Replacement merge: on equal keys the newer record wins, tombstones are records like any other, nothing is dropped.
 
+pub mod choice;
 pub mod cpu;
 pub mod graph;
