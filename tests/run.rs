@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
-use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, run};
+use weft::plan;
+use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, VerifyError, run, verify};
 
 /// The one device of this process. Tests need one: the test command installs a software driver where there is none.
 fn gpu() -> Arc<Gpu> {
@@ -61,7 +62,8 @@ fn check_scan(name: &str, backend: &mut dyn Backend) {
     for n in SIZES {
         let items = noise(n);
         let program = program(&graph, n);
-        let outcome = run(&program, backend, &[("items", &bytes(&items))], Options::default()).expect("a run");
+        let outcome =
+            run(&program, backend, &[("items", &bytes(&items))], Options::default()).expect("a run");
         let (sums, total) = exclusive_sums(&items);
         assert_eq!(words(outcome.output("total").expect("an output")), [total], "{name}, total of {n}");
         assert!(words(outcome.output("sums").expect("an output")) == sums, "{name}, sums of {n}");
@@ -101,4 +103,174 @@ fn sorts_on_the_device_sort() {
 #[test]
 fn sorts_by_reference_sort() {
     check_sort(&mut ReferenceBackend::new());
+}
+
+/// A broken scan: one constant of its last pass is wrong.
+fn broken_shaders() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shader = include_str!("../shaders/scan/apply.wgsl");
+    let broken = shader.replacen("put(at + row, before.b, n);", "put(at + row, before.b + 1u, n);", 1);
+    assert_ne!(shader, broken, "the line that the test breaks is gone");
+    std::fs::create_dir(folder.path().join("scan")).expect("a folder");
+    std::fs::write(folder.path().join("scan/apply.wgsl"), broken).expect("a file");
+    folder
+}
+
+#[test]
+fn verification_names_the_broken_node_port_and_element() {
+    let folder = broken_shaders();
+    let library = Library::new(Vec::new(), vec![folder.path().to_owned()]);
+    let graph = Arc::new(Graph::load(library, "sort/digit").expect("a graph"));
+    let numbers = BTreeMap::from([("n".to_owned(), 20_000), ("shift".to_owned(), 8)]);
+    let program = Program::new(graph, &numbers, &gpu().plan_options()).expect("a plan");
+    let keys = bytes(&noise(20_000));
+    let error = verify(&program, &mut GpuBackend::new(gpu()), &[("keys", &keys)]).expect_err("a difference");
+    let VerifyError::Differs(difference) = error else { panic!("{error}") };
+    assert_eq!((difference.node.as_str(), difference.pass.as_str()), ("scan/apply", "scan/apply"));
+    // A row of a tile is 256 invocations of four items each; the second row is wrong.
+    assert_eq!((difference.port.as_str(), difference.element, difference.differing), ("sums", 1024, 1024));
+    assert_eq!(difference.found[0], difference.expected[0] + 1);
+    assert!(difference.inputs.iter().any(|input| input.port == "items" && input.element == 1024));
+}
+
+#[test]
+fn verification_of_sound_graphs_is_clean_twice_in_the_same_memory() {
+    let mut backend = GpuBackend::new(gpu());
+    for (name, input) in [("sort/radix", "keys"), ("scan/exclusive", "items")] {
+        let program = program(&load(name), 10_000);
+        for _ in 0..2 {
+            let agreement =
+                verify(&program, &mut backend, &[(input, &bytes(&noise(10_000)))]).expect("equal");
+            assert_eq!(agreement.nodes, program.graph.nodes.len() as u64);
+            assert!(agreement.elements > 10_000);
+        }
+    }
+}
+
+/// Poison, repeated use of arenas, timing and submitting nodes alone change nothing in what comes out.
+#[test]
+fn how_a_graph_runs_does_not_change_its_results() {
+    let mut keys = noise(3000);
+    let input = bytes(&keys);
+    keys.sort_unstable();
+    let plain = Options::default();
+    let ways = [
+        plain,
+        Options { poison: true, ..plain },
+        Options { timed: true, ..plain },
+        Options { alone: true, ..plain },
+    ];
+    let mut backends: [Box<dyn Backend>; 2] =
+        [Box::new(GpuBackend::new(gpu())), Box::new(ReferenceBackend::new())];
+    let program = program(&load("sort/radix"), 3000);
+    for backend in &mut backends {
+        for options in ways.into_iter().chain(ways) {
+            let outcome = run(&program, backend.as_mut(), &[("keys", &input)], options).expect("a run");
+            assert_eq!(words(outcome.output("sorted").expect("an output")), keys);
+            assert_eq!(outcome.times.nodes.len(), if options.timed { program.graph.nodes.len() } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn any_topological_order_gives_the_same_results() {
+    let mut keys = noise(2049);
+    let input = bytes(&keys);
+    keys.sort_unstable();
+    let graph = load("sort/radix");
+    let mut backend = ReferenceBackend::new();
+    for seed in 0..50 {
+        let options =
+            plan::Options { order: plan::NodeOrder::Random(seed), may_widen: true, ..Default::default() };
+        let numbers = BTreeMap::from([("n".to_owned(), 2049)]);
+        let program = Program::new(Arc::clone(&graph), &numbers, &options).expect("a plan");
+        let outcome = run(&program, &mut backend, &[("keys", &input)], Options::default()).expect("a run");
+        assert_eq!(words(outcome.output("sorted").expect("an output")), keys, "order {seed}");
+    }
+}
+
+/// A graph of one pass, written by the test.
+fn own_graph(wgsl: &str, pass: &str, graph: &str) -> (tempfile::TempDir, Arc<Graph>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    for (name, text) in [("own.wgsl", wgsl), ("own.yaml", pass), ("graph.yaml", graph)] {
+        std::fs::write(path.join(name), text).expect("a file");
+    }
+    let library = Library::new(vec![path.to_owned()], vec![path.to_owned()]);
+    let graph = Graph::load(library, path.join("graph.yaml").to_str().expect("UTF-8")).expect("a graph");
+    (folder, Arc::new(graph))
+}
+
+const COUNTER_WGSL: &str = "
+@group(0) @binding(0) var<storage, read> items: array<u32>;
+@group(0) @binding(1) var<storage, read_write> status: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> total: array<u32>;
+@compute @workgroup_size(1)
+fn own() {
+    total[0] = items[0];
+    if items[1] != 0u { atomicMin(&status[0], (items[1] << 7u) | 3u); }
+}
+";
+
+const COUNTER_PASS: &str = "
+pass: own
+doc: Takes its count from its input.
+shader: [own.wgsl]
+entry: own
+symbols: {n: items}
+ports:
+  items: {type: u32, len: n, access: read}
+  status: {type: u32, len: 1, access: accumulate, codes: {unit: row, 3: it is odd}}
+  total: {type: u32, len: 1, access: write}
+grid: {groups: 1}
+";
+
+const COUNTER_GRAPH: &str = "
+graph: counter
+doc: A count and a check.
+symbols: {n: items}
+require: [{that: n <= 8, why: eight are enough}]
+inputs: {items: {type: u32, len: n}}
+nodes:
+  fine: {pass: shared/fill, bind: {n: 1, word: 2^32 - 1}, as: {element: u32}}
+  own: {pass: own, in: {items: items, status: fine.filled}}
+counts: {total: {from: own.total, max: n}}
+checks: {rows: {from: own.status}}
+outputs: {first: {from: own.total}}
+";
+
+#[test]
+fn counts_checks_and_bounds_stop_a_run_with_the_node() {
+    let (_folder, graph) = own_graph(COUNTER_WGSL, COUNTER_PASS, COUNTER_GRAPH);
+    let mut backend = GpuBackend::new(gpu());
+    let program = program(&graph, 4);
+    let mut go = |items: [u32; 4]| {
+        let outcome = run(&program, &mut backend, &[("items", &bytes(&items))], Options::default());
+        outcome.map(|outcome| outcome.counts).map_err(|error| error.to_string())
+    };
+    assert_eq!(go([3, 0, 0, 0]), Ok(vec![("total".to_owned(), 3)]));
+    let message =
+        "count `total` of node `own` is 5, over its maximum 4: a kernel or the graph's `max` is wrong";
+    assert_eq!(go([5, 0, 0, 0]), Err(message.to_owned()));
+    assert_eq!(go([5, 70, 0, 0]), Err("node `own`: row 70: it is odd".to_owned()));
+    let numbers = BTreeMap::from([("n".to_owned(), 9)]);
+    let refused = Program::new(graph, &numbers, &plan::Options::default()).expect_err("too many");
+    assert_eq!(
+        refused.to_string(),
+        "graph `counter` requires n <= 8, and these sizes give 9 and 8: eight are enough"
+    );
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_refused_before_anything_runs() {
+    let program = program(&load("sort/radix"), 10);
+    let mut backend = ReferenceBackend::new();
+    let mut refused = |inputs: &[(&str, &[u8])]| {
+        run(&program, &mut backend, inputs, Options::default()).expect_err("refused").to_string()
+    };
+    assert_eq!(refused(&[]), "input `keys` is missing; give it with --in keys=FILE");
+    assert_eq!(refused(&[("kyes", &[])]), "input `kyes` is not one of the graph's: `keys`");
+    assert_eq!(refused(&[("keys", &[]), ("keys", &[])]), "input `keys` is given twice");
+    let message = "input `keys` has 36 bytes, and its length `n` makes 40 with these sizes";
+    assert_eq!(refused(&[("keys", &[0; 36])]), message);
 }

@@ -69,9 +69,7 @@ impl Failure {
     pub fn map_as(path: &Path, error: MapError, wanted: &str) -> Failure {
         match error {
             MapError::Io(error) => Failure::read(path, &error),
-            MapError::NotRegular(_) => {
-                Failure::Input(format!("{}: {error}; give {wanted}", path.display()))
-            }
+            MapError::NotRegular(_) => Failure::Input(format!("{}: {error}; give {wanted}", path.display())),
         }
     }
 

@@ -1,16 +1,18 @@
 //! What commands that run a graph share: the graph, its numbers and inputs, and what to run it on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
+use weft::graph::model::Graph;
+use weft::merge::graph::GraphMerge;
 use weft::plan::{self, PlanError};
 use weft::run::{Backend, Gpu, GpuBackend, Program, ReferenceBackend, RunError};
 
 use super::library::GraphArgs;
 use super::symbols::SymbolArgs;
-use super::Failure;
+use super::{Failure, files};
 
 /// A graph with numbers and inputs.
 #[derive(clap::Args)]
@@ -22,6 +24,9 @@ pub struct JobArgs {
     /// The bytes of a graph input; once for each input
     #[arg(long = "in", value_name = "NAME=FILE", value_parser = named_file)]
     inputs: Vec<(String, PathBuf)>,
+    /// For a graph that merges KV03 files, an older and a newer one, in place of --set and --in
+    #[arg(num_args = 2, value_names = ["OLDER", "NEWER"], conflicts_with = "inputs")]
+    files: Vec<PathBuf>,
 }
 
 /// What to run on.
@@ -76,6 +81,9 @@ impl JobArgs {
     /// Resolves and plans the graph for a backend, and maps the inputs.
     pub fn open(&self, chosen: &Chosen) -> Result<Job, Failure> {
         let graph = self.graph.resolve(Shaders::Check)?;
+        if let [older, newer] = self.files.as_slice() {
+            return bind_files(graph, older, newer, chosen);
+        }
         let program = Program::new(Arc::new(graph), &self.symbols.numbers()?, &chosen.plan_options());
         let program = program.map_err(failure)?;
         let map = |(name, path): &(String, PathBuf)| {
@@ -85,6 +93,21 @@ impl JobArgs {
         let inputs = self.inputs.iter().map(map).collect::<Result<_, Failure>>()?;
         Ok(Job { program, inputs })
     }
+}
+
+/// A merge of two KV03 files as a job.
+fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Result<Job, Failure> {
+    let (older_file, newer_file) = (files::map(older)?, files::map(newer)?);
+    let inputs = (files::open(older, &older_file)?, files::open(newer, &newer_file)?);
+    let options = chosen.plan_options();
+    let merge = GraphMerge::new(Arc::new(graph), inputs.0, inputs.1, &options, chosen.is_cpu_adapter());
+    let merge = merge.map_err(|error| Failure::Input(error.to_string()))?;
+    let program = merge.into_program().ok_or_else(|| {
+        Failure::Input(
+            "both files are empty, and merging them runs no graph; give one with records".to_owned(),
+        )
+    })?;
+    Ok(Job { program, inputs: vec![("older".to_owned(), older_file), ("newer".to_owned(), newer_file)] })
 }
 
 /// A backend that was chosen.

@@ -128,10 +128,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let out = WithProgress { out: output.file(), total_bytes, started, bar: None };
     let (summary, work) = match engine {
         Engine::Cpu(reason) => {
-            let summary = cpu::merge(&inputs, Options { verify: !args.no_verify }, out).map_err(|error| match error {
-                MergeError::Input { input, error } => Failure::format(&args.inputs[input], &error),
-                MergeError::Output(error) => Failure::output(output.write_error(error)),
-            })?;
+            let summary =
+                cpu::merge(&inputs, Options { verify: !args.no_verify }, out).map_err(
+                    |error| match error {
+                        MergeError::Input { input, error } => Failure::format(&args.inputs[input], &error),
+                        MergeError::Output(error) => Failure::output(output.write_error(error)),
+                    },
+                )?;
             (summary, Work { engine: "cpu", reason, graph: None })
         }
         Engine::Graph(job) => job.merge(args, out, &output)?,
@@ -162,7 +165,9 @@ struct GraphJob<'a> {
 fn choose<'a>(args: &Args, inputs: &[Kv03<'a>]) -> Result<Engine<'a>, Failure> {
     match args.engine {
         EngineArg::Cpu => Ok(Engine::Cpu(None)),
-        EngineArg::Gpu => graph_job(args, inputs, None, || args.device.open().map(|gpu| Chosen::Gpu(Box::new(gpu)))),
+        EngineArg::Gpu => {
+            graph_job(args, inputs, None, || args.device.open().map(|gpu| Chosen::Gpu(Box::new(gpu))))
+        }
         EngineArg::Reference => {
             graph_job(args, inputs, None, || Ok(Chosen::Reference(ReferenceBackend::new())))
         }
@@ -210,7 +215,12 @@ fn graph_job<'a>(
 }
 
 impl GraphJob<'_> {
-    fn merge(mut self, args: &Args, out: impl Output, output: &OutputFile) -> Result<(Summary, Work), Failure> {
+    fn merge(
+        mut self,
+        args: &Args,
+        out: impl Output,
+        output: &OutputFile,
+    ) -> Result<(Summary, Work), Failure> {
         let backend = self.chosen.backend();
         let merged = self.merge.merge(backend, !args.no_verify, out);
         let (summary, stages) = merged.map_err(|error| failure(args, error, Some(output)))?;

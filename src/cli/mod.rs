@@ -1,6 +1,7 @@
 //! The command line: one file a command, each thin. Results go to standard output, messages to standard error.
 
 mod check;
+mod devices;
 mod dump;
 mod expand;
 mod explain;
@@ -9,20 +10,19 @@ mod files;
 mod fixture;
 mod import;
 mod info;
+mod job;
 mod library;
 mod lint;
 mod list;
 mod merge;
 mod plan;
-mod schema;
-mod show;
-mod devices;
-mod job;
 mod profile;
 mod run;
+mod schema;
+mod show;
 mod symbols;
-mod verify;
 mod text;
+mod verify;
 
 use std::process::ExitCode;
 

@@ -41,7 +41,8 @@ fn spread(stats: &Stats) -> String {
 }
 
 fn describe(profile: &Profile) -> String {
-    let symbols: Vec<String> = profile.symbols.iter().map(|(name, number)| format!("{name} = {number}")).collect();
+    let symbols: Vec<String> =
+        profile.symbols.iter().map(|(name, number)| format!("{name} = {number}")).collect();
     let mut text = format!("{} with {} on {}\n", profile.graph, symbols.join(", "), profile.backend);
     text.push_str(&format!("identity {}\n\n", profile.identity));
     text.push_str(&totals(profile));
@@ -56,7 +57,12 @@ fn describe(profile: &Profile) -> String {
 fn totals(profile: &Profile) -> String {
     let mut columns = Columns::default();
     let mut row = |what: &str, stats: &Stats| {
-        columns.row([what.to_owned(), time(stats.median), spread(stats), format!("least {}", time(stats.min))]);
+        columns.row([
+            what.to_owned(),
+            time(stats.median),
+            spread(stats),
+            format!("least {}", time(stats.min)),
+        ]);
     };
     row("total", &profile.total_seconds);
     row("  upload", &profile.upload_seconds);
@@ -81,7 +87,11 @@ fn nodes(profile: &Profile) -> String {
     for node in &profile.nodes {
         columns.row(row(node));
     }
-    let clock = if profile.nodes.iter().any(|node| node.host_clock) { "the host's clock" } else { "the device's clock" };
+    let clock = if profile.nodes.iter().any(|node| node.host_clock) {
+        "the host's clock"
+    } else {
+        "the device's clock"
+    };
     format!(
         "{}the nodes add up to {} by {clock}, in runs of their own: they are slower together than apart from each other\n",
         columns.lines(),

@@ -32,10 +32,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let job = args.job.open(&chosen)?;
     check_outputs(args, &job)?;
     let backend = chosen.backend();
-    let outcome = run_program(&job.program, backend, &job.inputs(), Options::default()).map_err(job::failure)?;
+    let outcome =
+        run_program(&job.program, backend, &job.inputs(), Options::default()).map_err(job::failure)?;
     write_outputs(args, &outcome)?;
     let name = backend.name();
-    if args.json { text::print_json(&as_json(&job, &outcome, &name)) } else { text::print(&describe(&job, &outcome, &name)) }
+    if args.json {
+        text::print_json(&as_json(&job, &outcome, &name))
+    } else {
+        text::print(&describe(&job, &outcome, &name))
+    }
 }
 
 fn check_outputs(args: &Args, job: &Job) -> Result<(), Failure> {
@@ -43,7 +48,10 @@ fn check_outputs(args: &Args, job: &Job) -> Result<(), Failure> {
     for (index, (name, _)) in args.outputs.iter().enumerate() {
         if known.iter().all(|output| output.name != *name) {
             let names: Vec<_> = known.iter().map(|output| format!("`{}`", output.name)).collect();
-            return Err(Failure::Usage(format!("the graph has no output `{name}`; it has {}", names.join(", "))));
+            return Err(Failure::Usage(format!(
+                "the graph has no output `{name}`; it has {}",
+                names.join(", ")
+            )));
         }
         if args.outputs[..index].iter().any(|(earlier, _)| earlier == name) {
             return Err(Failure::Usage(format!("--out gives `{name}` twice")));

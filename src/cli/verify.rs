@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn failure(error: VerifyError) -> Failure {
     match error {
         VerifyError::Run { error, .. } if error.is_device() => Failure::Device(error.to_string()),
-        VerifyError::Run { backend, error } => match job::failure(error) {
+        VerifyError::Run { backend, error } => match job::failure(*error) {
             Failure::Input(text) => Failure::Input(format!("the run by {backend} stopped: {text}")),
             other => other,
         },

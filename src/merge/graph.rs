@@ -120,8 +120,13 @@ impl<'a> GraphMerge<'a> {
         self.program.as_ref()
     }
 
+    /// The planned program alone, to be run on these files by other means than [`merge`](Self::merge).
+    pub fn into_program(self) -> Option<Program> {
+        self.program
+    }
+
     /// The graph inputs by name.
-    pub fn graph_inputs(&self) -> [(&'static str, &'a [u8]); 2] {
+    fn graph_inputs(&self) -> [(&'static str, &'a [u8]); 2] {
         [("older", self.inputs[0].file()), ("newer", self.inputs[1].file())]
     }
 
@@ -195,7 +200,8 @@ fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
     let levels = u64::from(records.next_power_of_two().ilog2());
     let mut longest = 0;
     for (input, &file) in inputs.iter().enumerate() {
-        longest = longest.max(longest_walk(file, levels).map_err(|error| GraphMergeError::Input { input, error })?);
+        longest =
+            longest.max(longest_walk(file, levels).map_err(|error| GraphMergeError::Input { input, error })?);
     }
     let iterations = longest.saturating_mul(levels + 10);
     if iterations <= CPU_ADAPTER_ITERATIONS_MAX {
@@ -234,7 +240,8 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
         .chunks_exact(4)
         .map(|word| u64::from(u32::from_le_bytes(word.try_into().expect("four bytes"))))
         .collect();
-    let &[records, payload_bits, common_bits, universe, low_width, last_key_bits, ..] = layout.as_slice() else {
+    let &[records, payload_bits, common_bits, universe, low_width, last_key_bits, ..] = layout.as_slice()
+    else {
         return Err(GraphMergeError::Output("its layout has too few numbers".to_owned()));
     };
     let offsets = Shape::canonical(records.div_ceil(BLOCK_RECORDS) + 1, universe);
@@ -247,11 +254,13 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
     let fits = sections.iter().zip(words).all(|(section, words)| section.len() as u64 == 8 * words);
     let Some(payload) = payload.get(..payload_bits.div_ceil(8) as usize).filter(|_| fits) else {
         let lengths = sections.map(<[u8]>::len);
-        return Err(GraphMergeError::Output(format!("its sections have {lengths:?} bytes for layout {layout:?}")));
+        return Err(GraphMergeError::Output(format!(
+            "its sections have {lengths:?} bytes for layout {layout:?}"
+        )));
     };
     let common_width = (common_bits > 0).then_some(common_bits);
     let contents = Contents { records, payload_bits, common_width, last_key_bits, offsets };
     assemble(out, contents, payload, sections).map_err(GraphMergeError::Write)
 }
 
-const _: () = assert!(HEADER_BYTES % 4 == 0, "the payload begins at a whole word of the file");
+const _: () = assert!(HEADER_BYTES.is_multiple_of(4), "the payload begins at a whole word of the file");

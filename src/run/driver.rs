@@ -55,7 +55,10 @@ impl Outcome {
     /// The outputs, in the graph's order.
     pub fn outputs(&self) -> impl Iterator<Item = Output<'_>> {
         let bytes = |index: usize, len: usize| &self.readback.bytes(index)[..len];
-        self.names.iter().enumerate().map(move |(index, (name, len))| Output { name, bytes: bytes(index, *len) })
+        self.names
+            .iter()
+            .enumerate()
+            .map(move |(index, (name, len))| Output { name, bytes: bytes(index, *len) })
     }
 
     /// An output by name.
@@ -291,9 +294,9 @@ impl<'r> Driver<'r> {
             let offset_bytes = region.offset_bytes + 4 * u64::from(count.element);
             Ok(Region { offset_bytes, size_bytes: 4, ..region })
         });
-        let check_words = checks.iter().map(|check| {
-            Ok(Region { size_bytes: 4, ..self.program.region(check.value, &self.sizes)? })
-        });
+        let check_words = checks
+            .iter()
+            .map(|check| Ok(Region { size_bytes: 4, ..self.program.region(check.value, &self.sizes)? }));
         count_words.chain(check_words).collect()
     }
 
@@ -309,7 +312,9 @@ impl<'r> Driver<'r> {
         }
         for (index, count) in counts.iter().enumerate() {
             let number = u64::from(word(index));
-            let max = self.program.most(&count.max, &self.sizes, || format!("the maximum of count `{}`", count.name))?;
+            let max = self
+                .program
+                .most(&count.max, &self.sizes, || format!("the maximum of count `{}`", count.name))?;
             if number > max {
                 let (count, node) = (count.name.clone(), self.program.writers(count.value));
                 return Err(RunError::CountOverflow { count, node, number, max });
@@ -328,9 +333,18 @@ impl<'r> Driver<'r> {
         }
         let (position, code) = (u64::from(word >> 7), word & 127);
         let text = check.codes.texts.iter().find(|(known, _)| *known == code);
-        let text = text.map_or_else(|| format!("code {code}, which its pass does not explain"), |(_, text)| text.clone());
+        let text = text.map_or_else(
+            || format!("code {code}, which its pass does not explain"),
+            |(_, text)| text.clone(),
+        );
         let node = self.program.writers(check.value);
-        Err(RunError::Status { check: check.name.clone(), node, unit: check.codes.unit.clone(), position, text })
+        Err(RunError::Status {
+            check: check.name.clone(),
+            node,
+            unit: check.codes.unit.clone(),
+            position,
+            text,
+        })
     }
 
     /// The last read: what is still due, and the outputs.
@@ -352,14 +366,17 @@ impl<'r> Driver<'r> {
         }
         let mut names = Vec::with_capacity(outputs);
         for output in &graph.outputs {
-            let len = self.program.most(&output.len, &self.sizes, || format!("the length of output `{}`", output.name))?;
+            let len = self
+                .program
+                .most(&output.len, &self.sizes, || format!("the length of output `{}`", output.name))?;
             let stride = graph.values[output.value.0 as usize].element.layout.stride_bytes();
             let bytes = readback.bytes(names.len()).len().min((len * stride) as usize);
             names.push((output.name.clone(), bytes));
         }
-        let counts = graph.counts.iter().map(|count| {
-            (count.name.clone(), self.sizes.get(&count.name).expect("every count was read"))
-        });
+        let counts = graph
+            .counts
+            .iter()
+            .map(|count| (count.name.clone(), self.sizes.get(&count.name).expect("every count was read")));
         let counts = counts.collect();
         let mut times = self.backend.times();
         times.nodes.extend(self.host_times);
@@ -386,7 +403,10 @@ fn match_inputs<'r>(program: &Program, given: &[(&str, &'r [u8])]) -> Result<Vec
     let mut matched = Vec::with_capacity(graph.inputs.len());
     for input in &graph.inputs {
         let Some((_, bytes)) = given.iter().find(|(name, _)| *name == input.name) else {
-            return Err(input_error(&input.name, format!("is missing; give it with --in {}=FILE", input.name)));
+            return Err(input_error(
+                &input.name,
+                format!("is missing; give it with --in {}=FILE", input.name),
+            ));
         };
         let size = program.region(input.value, &program.sizes)?.size_bytes;
         if bytes.len() as u64 > size || (bytes.len() as u64).next_multiple_of(4) < size {

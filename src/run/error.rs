@@ -37,7 +37,9 @@ pub enum RunError {
         what: String,
     },
     /// A pass needs more of a device than it has.
-    #[error("pass `{pass}` needs {needed} {limit}, and this device has {allowed}; choose another device or graph")]
+    #[error(
+        "pass `{pass}` needs {needed} {limit}, and this device has {allowed}; choose another device or graph"
+    )]
     Limit {
         /// The pass.
         pass: String,
@@ -79,7 +81,9 @@ pub enum RunError {
         text: String,
     },
     /// A count came out larger than the graph says it can be.
-    #[error("count `{count}` of node `{node}` is {number}, over its maximum {max}: a kernel or the graph's `max` is wrong")]
+    #[error(
+        "count `{count}` of node `{node}` is {number}, over its maximum {max}: a kernel or the graph's `max` is wrong"
+    )]
     CountOverflow {
         /// The count.
         count: String,
@@ -128,7 +132,10 @@ impl RunError {
     pub fn is_device(&self) -> bool {
         matches!(
             self,
-            RunError::NoDevice(_) | RunError::Device { .. } | RunError::Lost { .. } | RunError::OutOfMemory { .. }
+            RunError::NoDevice(_)
+                | RunError::Device { .. }
+                | RunError::Lost { .. }
+                | RunError::OutOfMemory { .. }
         )
     }
 }

@@ -132,12 +132,22 @@ impl Program {
     }
 
     /// The largest number that an expression can have with what is known; `what` says whose it is, for the error.
-    pub(super) fn most(&self, expr: &Expr, sizes: &Numbers, what: impl Fn() -> String) -> Result<u64, RunError> {
+    pub(super) fn most(
+        &self,
+        expr: &Expr,
+        sizes: &Numbers,
+        what: impl Fn() -> String,
+    ) -> Result<u64, RunError> {
         sizes.most(&self.graph, expr).map_err(|error| RunError::Number { what: what(), error })
     }
 
     /// A number that has to fit one word.
-    pub(super) fn word(&self, expr: &Expr, sizes: &Numbers, what: impl Fn() -> String) -> Result<u32, RunError> {
+    pub(super) fn word(
+        &self,
+        expr: &Expr,
+        sizes: &Numbers,
+        what: impl Fn() -> String,
+    ) -> Result<u32, RunError> {
         let number = self.most(expr, sizes, &what)?;
         let limit = u64::from(u32::MAX);
         u32::try_from(number).map_err(|_| RunError::TooLarge { what: what(), number, limit })
@@ -160,9 +170,11 @@ impl Program {
     /// Works out a node's dispatches with the numbers that are known now.
     pub(super) fn dispatch(&self, id: NodeId, sizes: &Numbers) -> Result<Dispatch<'_>, RunError> {
         let node = self.node(id);
-        let ports = node.bindings.iter().map(|binding| self.bound_port(binding, sizes)).collect::<Result<_, _>>()?;
+        let ports =
+            node.bindings.iter().map(|binding| self.bound_port(binding, sizes)).collect::<Result<_, _>>()?;
         let mut steps = Vec::new();
-        let count = self.most(&node.steps, sizes, || format!("the number of steps of node `{}`", node.name))?;
+        let count =
+            self.most(&node.steps, sizes, || format!("the number of steps of node `{}`", node.name))?;
         for step in 0..count {
             steps.push(self.step(id, sizes, step)?);
         }

@@ -36,7 +36,7 @@ pub enum VerifyError {
         /// The backend.
         backend: String,
         /// Why.
-        error: RunError,
+        error: Box<RunError>,
     },
     /// A node computes something else than its reference.
     #[error("{0}")]
@@ -91,8 +91,13 @@ impl fmt::Display for Difference {
             Words(&self.found),
             Words(&self.expected)
         )?;
-        let numbers: Vec<String> = self.numbers.iter().map(|(name, number)| format!("{name} = {number}")).collect();
-        writeln!(f, "  called with {}", if numbers.is_empty() { "no numbers".to_owned() } else { numbers.join(", ") })?;
+        let numbers: Vec<String> =
+            self.numbers.iter().map(|(name, number)| format!("{name} = {number}")).collect();
+        writeln!(
+            f,
+            "  called with {}",
+            if numbers.is_empty() { "no numbers".to_owned() } else { numbers.join(", ") }
+        )?;
         for InputElement { port, elements, element, words } in &self.inputs {
             match words.is_empty() {
                 true => writeln!(f, "  reads `{port}`, which is empty")?,
@@ -127,7 +132,8 @@ pub fn verify(
 ) -> Result<Agreement, VerifyError> {
     let options = Options { poison: true, alone: true, timed: false };
     let mut reference = ReferenceBackend::new();
-    let expected = Driver::new(program, &mut reference, inputs, options).map_err(stopped("the references"))?;
+    let expected =
+        Driver::new(program, &mut reference, inputs, options).map_err(stopped("the references"))?;
     let name = backend.name();
     let found = Driver::new(program, backend, inputs, options).map_err(stopped(&name))?;
     let exact = program.sizes.clone();
@@ -135,7 +141,7 @@ pub fn verify(
 }
 
 fn stopped(backend: &str) -> impl Fn(RunError) -> VerifyError + '_ {
-    move |error| VerifyError::Run { backend: backend.to_owned(), error }
+    move |error| VerifyError::Run { backend: backend.to_owned(), error: Box::new(error) }
 }
 
 struct Verifier<'r> {
@@ -153,7 +159,9 @@ impl Verifier<'_> {
         let mut order = self.program.plan.order.iter().copied().enumerate().peekable();
         for segment in 0..self.program.graph.segments {
             self.both(|driver| driver.begin_segment(segment))?;
-            while let Some((position, id)) = order.next_if(|&(_, id)| self.program.node(id).segment == segment) {
+            while let Some((position, id)) =
+                order.next_if(|&(_, id)| self.program.node(id).segment == segment)
+            {
                 self.both(|driver| driver.run_node(position, id))?;
                 self.compare_node(id)?;
             }
@@ -167,7 +175,10 @@ impl Verifier<'_> {
         Ok(agreement)
     }
 
-    fn both(&mut self, mut act: impl FnMut(&mut Driver<'_>) -> Result<(), RunError>) -> Result<(), VerifyError> {
+    fn both(
+        &mut self,
+        mut act: impl FnMut(&mut Driver<'_>) -> Result<(), RunError>,
+    ) -> Result<(), VerifyError> {
         act(&mut self.expected).map_err(stopped("the references"))?;
         act(&mut self.found).map_err(stopped(&self.name))
     }
@@ -191,7 +202,8 @@ impl Verifier<'_> {
                 let whole = program.region(count.value, &self.exact).map_err(stopped("the references"))?;
                 let offset_bytes = whole.offset_bytes + 4 * u64::from(count.element);
                 let region = Region { offset_bytes, size_bytes: 4, ..whole };
-                let read = self.expected.backend.read(program, &[region]).map_err(stopped("the references"))?;
+                let read =
+                    self.expected.backend.read(program, &[region]).map_err(stopped("the references"))?;
                 self.exact.learn(&count.name, u64::from(read.word(0)));
             }
         }
@@ -200,7 +212,8 @@ impl Verifier<'_> {
 
     fn compare_port(&mut self, id: NodeId, binding: &Binding, value: ValueId) -> Result<(), VerifyError> {
         let region = self.part(value, &binding.at, &binding.len).map_err(stopped("the references"))?;
-        let expected = self.expected.backend.read(self.program, &[region]).map_err(stopped("the references"))?;
+        let expected =
+            self.expected.backend.read(self.program, &[region]).map_err(stopped("the references"))?;
         let found = self.found.backend.read(self.program, &[region]).map_err(stopped(&self.name))?;
         let layout = self.program.graph.values[value.0 as usize].element.layout;
         let stride = layout.stride_bytes() as usize;
@@ -213,7 +226,8 @@ impl Verifier<'_> {
         }
         let pairs = expected.chunks_exact(stride).zip(found.chunks_exact(stride));
         let differing = pairs.enumerate().filter(|(_, (expected, found))| expected != found);
-        let mut differing = differing.map(|(index, (expected, found))| (index as u64, words(expected), words(found)));
+        let mut differing =
+            differing.map(|(index, (expected, found))| (index as u64, words(expected), words(found)));
         let Some((index, expected, found)) = differing.next() else { return Ok(()) };
         let differing = 1 + differing.count() as u64;
         let first = self.program.most(&binding.at, &self.exact, String::new).unwrap_or(0);
@@ -263,7 +277,8 @@ impl Verifier<'_> {
             let element = if element < elements { element } else { 0 };
             let offset_bytes = region.offset_bytes + element * stride;
             let size_bytes = stride.min(region.size_bytes);
-            let read = self.expected.backend.read(program, &[Region { offset_bytes, size_bytes, ..region }])?;
+            let read =
+                self.expected.backend.read(program, &[Region { offset_bytes, size_bytes, ..region }])?;
             let port = node.pass.file.ports[binding.port].0.value.clone();
             inputs.push(InputElement { port, elements, element, words: words(read.bytes(0)) });
         }

@@ -198,7 +198,9 @@ impl<O: Output> FileWriter<O> {
             offsets: Shape::canonical(self.block_starts.len() as u64 + 1, universe),
         };
         let starts = &self.block_starts;
-        finish(self.out, contents, |section, out| write_offsets(out, starts, contents.offsets, stride, section))
+        finish(self.out, contents, |section, out| {
+            write_offsets(out, starts, contents.offsets, stride, section)
+        })
     }
 }
 

@@ -94,8 +94,16 @@ fn check_limits(gpu: &Gpu, invocations: u64, node: &Node, kernel: &DeviceKernel)
     )?;
     let immediates = 4 * node.pass.file.params.len() as u64;
     limit("bytes of immediates", immediates, u64::from(limits.max_immediate_size))?;
-    limit("invocations in a workgroup", invocations, u64::from(limits.max_compute_invocations_per_workgroup))?;
-    limit("of the feature \"subgroups\"", u64::from(kernel.shader.needs_subgroups), u64::from(gpu.has_subgroups()))
+    limit(
+        "invocations in a workgroup",
+        invocations,
+        u64::from(limits.max_compute_invocations_per_workgroup),
+    )?;
+    limit(
+        "of the feature \"subgroups\"",
+        u64::from(kernel.shader.needs_subgroups),
+        u64::from(gpu.has_subgroups()),
+    )
 }
 
 /// Makes pipelines on several threads, since most of the time goes into the driver's compiler.

@@ -37,8 +37,8 @@ impl Memory {
         let mut moved = false;
         for (index, planned) in program.plan.arenas.iter().enumerate() {
             let bytes = planned.size_bytes;
-            let mappable = program.is_upload_arena(index)
-                && gpu.features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
+            let mappable =
+                program.is_upload_arena(index) && gpu.features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
             if let Some(arena) = self.arenas.get(index)
                 && arena.buffer.size() >= bytes
                 && arena.mappable == mappable
@@ -84,7 +84,11 @@ impl Memory {
         let whole = bytes.len() & !3;
         gpu.queue.write_buffer(&arena.buffer, region.offset_bytes, &bytes[..whole]);
         if whole < bytes.len() {
-            gpu.queue.write_buffer(&arena.buffer, region.offset_bytes + whole as u64, &last_word(&bytes[whole..]));
+            gpu.queue.write_buffer(
+                &arena.buffer,
+                region.offset_bytes + whole as u64,
+                &last_word(&bytes[whole..]),
+            );
         }
         Ok(())
     }
@@ -107,7 +111,12 @@ impl Memory {
         free.pop();
         drop(free);
         let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-        make_buffer(gpu, "weft.readback", bytes.next_power_of_two().min(gpu.limits.max_buffer_size).max(bytes), usage)
+        make_buffer(
+            gpu,
+            "weft.readback",
+            bytes.next_power_of_two().min(gpu.limits.max_buffer_size).max(bytes),
+            usage,
+        )
     }
 
     /// Where read-backs return their buffers to.
@@ -168,7 +177,8 @@ fn write_mapped(gpu: &Gpu, buffer: &wgpu::Buffer, region: Region, bytes: &[u8]) 
     let sources = whole.chunks_exact(UPLOAD_PIECE_BYTES);
     rest.copy_from_slice(sources.remainder());
     let mut work: Vec<_> = pieces.into_iter().zip(sources).collect();
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(UPLOAD_THREADS_MAX);
+    let threads =
+        std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(UPLOAD_THREADS_MAX);
     let share = work.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         while work.len() > share {
@@ -188,7 +198,12 @@ fn copy_pieces(pieces: Vec<(wgpu::WriteOnly<'_, [u8; UPLOAD_PIECE_BYTES]>, &[u8]
     }
 }
 
-fn map(gpu: &Gpu, buffer: &wgpu::Buffer, mode: wgpu::MapMode, range: std::ops::Range<u64>) -> Result<(), RunError> {
+fn map(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    mode: wgpu::MapMode,
+    range: std::ops::Range<u64>,
+) -> Result<(), RunError> {
     let (done, outcome) = std::sync::mpsc::channel();
     buffer.map_async(mode, range, move |result| {
         // The receiver is gone only if waiting failed, which is reported.

@@ -111,7 +111,8 @@ impl GpuBackend {
         self.recording.get_or_insert_with(|| Recording {
             scopes: [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
                 .map(|filter| device.push_error_scope(filter)),
-            encoder: device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("weft.segment") }),
+            encoder: device
+                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("weft.segment") }),
             pass: None,
             begin: Instant::now(),
             stamped: Vec::new(),
@@ -274,14 +275,15 @@ impl Backend for GpuBackend {
         recording.node = Some(dispatch.node);
         if timed || recording.pass.is_none() {
             let stamp = 2 * recording.stamped.len() as u32;
-            let timestamp_writes = self.clock.as_ref().filter(|_| timed && stamp + 2 <= QUERIES_MAX).map(|clock| {
-                recording.stamped.push(dispatch.node);
-                wgpu::ComputePassTimestampWrites {
-                    query_set: &clock.queries,
-                    beginning_of_pass_write_index: Some(stamp),
-                    end_of_pass_write_index: Some(stamp + 1),
-                }
-            });
+            let timestamp_writes =
+                self.clock.as_ref().filter(|_| timed && stamp + 2 <= QUERIES_MAX).map(|clock| {
+                    recording.stamped.push(dispatch.node);
+                    wgpu::ComputePassTimestampWrites {
+                        query_set: &clock.queries,
+                        beginning_of_pass_write_index: Some(stamp),
+                        end_of_pass_write_index: Some(stamp + 1),
+                    }
+                });
             let label = Some(node.name.as_str()).filter(|_| timed || self.alone).or(Some("weft.nodes"));
             let descriptor = wgpu::ComputePassDescriptor { label, timestamp_writes };
             recording.pass = None;
@@ -367,7 +369,9 @@ impl GpuBackend {
     fn wait(&mut self, program: &Program, node: NodeId) -> Result<(), RunError> {
         let begin = Instant::now();
         self.gpu.wait().map_err(|error| match error {
-            RunError::Lost { text, .. } => RunError::Lost { node: Some(program.node(node).name.clone()), text },
+            RunError::Lost { text, .. } => {
+                RunError::Lost { node: Some(program.node(node).name.clone()), text }
+            }
             other => other,
         })?;
         if let Some(segment) = self.times.segments.last_mut() {
@@ -381,7 +385,8 @@ impl GpuBackend {
         let Some(clock) = &self.clock else { return Ok(()) };
         let bytes = 16 * stamped.len() as u64;
         let staging = self.memory.staging(&self.gpu, bytes)?;
-        let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+        let mut encoder =
+            self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
         encoder.copy_buffer_to_buffer(&clock.resolved, 0, &staging, 0, Some(bytes));
         self.gpu.queue.submit([encoder.finish()]);
         let mapped = memory::Mapped::wait(&self.gpu, staging, bytes, self.memory.returned())?;
