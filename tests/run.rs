@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::plan;
-use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, VerifyError, run, verify};
+use weft::run::{
+    Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, Timing, VerifyError, run, verify,
+};
 
 /// The one device of this process. Tests need one: the test command installs a software driver where there is none.
 fn gpu() -> Arc<Gpu> {
@@ -157,7 +159,8 @@ fn how_a_graph_runs_does_not_change_its_results() {
     let ways = [
         plain,
         Options { poison: true, ..plain },
-        Options { timed: true, ..plain },
+        Options { timing: Timing::Segments, ..plain },
+        Options { timing: Timing::Nodes, ..plain },
         Options { alone: true, ..plain },
     ];
     let mut backends: [Box<dyn Backend>; 2] =
@@ -167,7 +170,10 @@ fn how_a_graph_runs_does_not_change_its_results() {
         for options in ways.into_iter().chain(ways) {
             let outcome = run(&program, backend.as_mut(), &[("keys", &input)], options).expect("a run");
             assert_eq!(words(outcome.output("sorted").expect("an output")), keys);
-            assert_eq!(outcome.times.nodes.len(), if options.timed { program.graph.nodes.len() } else { 0 });
+            assert_eq!(
+                outcome.times.nodes.len(),
+                if options.timing == Timing::Nodes { program.graph.nodes.len() } else { 0 }
+            );
         }
     }
 }

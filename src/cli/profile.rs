@@ -14,7 +14,7 @@ use super::{Failure, text};
 pub struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// Timed runs, and as many profiled ones, after one that makes everything ready
+    /// Runs for totals, as many for segments and as many for nodes, after one that makes everything ready
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     #[command(flatten)]
@@ -70,6 +70,9 @@ fn totals(profile: &Profile) -> String {
         row(&format!("  segment {index}, encode"), &segment.encode_seconds);
         row("    submit", &segment.submit_seconds);
         row("    wait", &segment.wait_seconds);
+        if let Some(device) = &segment.device_seconds {
+            row("    on the device", device);
+        }
     }
     let runs = counted(profile.total_seconds.runs as u64, "run");
     format!(

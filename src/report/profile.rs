@@ -1,12 +1,13 @@
 //! A profile: what a program takes, in all and node by node.
 //!
-//! Totals come from runs in which nothing is measured inside; times of nodes come from other runs, in which every node has
-//! timestamps around it. Timestamps cost time, so the nodes' times do not add up to the total, and neither is made up from the other.
+//! Totals come from runs in which nothing is measured inside. Device times of segments come from other runs, with timestamps
+//! around all dispatches of each, and times of nodes from others again, with timestamps around every node. Timestamps cost
+//! time, so the nodes' times do not add up to the total, and neither is made up from the other.
 
 use serde::Serialize;
 
 use crate::graph::model::NodeId;
-use crate::run::{Backend, Options, Program, RunError, Times, run};
+use crate::run::{Backend, Options, Program, RunError, Times, Timing, run};
 
 use super::stats::Stats;
 
@@ -54,6 +55,8 @@ pub struct SegmentProfile {
     pub submit_seconds: Stats,
     /// Waiting for them and for what they read back.
     pub wait_seconds: Stats,
+    /// Between timestamps around all its dispatches, in runs of their own; none where it has none or nothing was valid.
+    pub device_seconds: Option<Stats>,
 }
 
 /// A node.
@@ -91,7 +94,7 @@ impl NodeProfile {
     }
 }
 
-/// Runs a program once to make everything ready, then `runs` times for totals and `runs` times for nodes.
+/// Runs a program once to make everything ready, then `runs` times each for totals, for segments and for nodes.
 pub fn profile(
     program: &Program,
     backend: &mut dyn Backend,
@@ -104,12 +107,17 @@ pub fn profile(
     let counts = first.counts.clone();
     drop(first);
     let mut totals = Vec::with_capacity(runs);
+    let mut segments = Vec::with_capacity(runs);
     let mut timed = Vec::with_capacity(runs);
     for _ in 0..runs.max(1) {
         totals.push(run(program, backend, inputs, Options::default())?.times);
     }
+    let timing = |timing: Timing| Options { timing, ..Options::default() };
     for _ in 0..runs.max(1) {
-        timed.push(run(program, backend, inputs, Options { timed: true, ..Options::default() })?.times);
+        segments.push(run(program, backend, inputs, timing(Timing::Segments))?.times);
+    }
+    for _ in 0..runs.max(1) {
+        timed.push(run(program, backend, inputs, timing(Timing::Nodes))?.times);
     }
     let stats = |of: fn(&Times) -> f64| stats_of(&totals, of);
     let nodes = node_profiles(program, &counts, &timed)?;
@@ -125,7 +133,7 @@ pub fn profile(
         total_seconds: stats(|times| times.total_seconds),
         upload_seconds: stats(|times| times.upload_seconds),
         download_seconds: stats(|times| times.download_seconds),
-        segments: segment_profiles(&totals),
+        segments: segment_profiles(&totals, &segments),
         node_sum_seconds: nodes.iter().filter_map(|node| node.seconds).map(|seconds| seconds.median).sum(),
         nodes,
         untimed: timed.iter().find_map(|times| times.untimed.clone()),
@@ -137,13 +145,18 @@ fn stats_of<T>(measured: &[T], of: impl Fn(&T) -> f64) -> Stats {
     Stats::of(&numbers).expect("there was at least one run")
 }
 
-fn segment_profiles(totals: &[Times]) -> Vec<SegmentProfile> {
+fn segment_profiles(totals: &[Times], timed: &[Times]) -> Vec<SegmentProfile> {
+    let device = |index: usize| {
+        let seconds = timed.iter().filter_map(|times| times.segments.get(index)?.device_seconds);
+        Stats::of(&seconds.filter(|&seconds| seconds > 0.0).collect::<Vec<_>>())
+    };
     let segments = totals.iter().map(|times| times.segments.len()).min().unwrap_or(0);
     (0..segments)
         .map(|index| SegmentProfile {
             encode_seconds: stats_of(totals, |times| times.segments[index].encode_seconds),
             submit_seconds: stats_of(totals, |times| times.segments[index].submit_seconds),
             wait_seconds: stats_of(totals, |times| times.segments[index].wait_seconds),
+            device_seconds: device(index),
         })
         .collect()
 }

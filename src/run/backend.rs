@@ -6,7 +6,7 @@ use crate::graph::model::NodeId;
 
 use super::error::RunError;
 use super::program::Program;
-use super::times::Times;
+use super::times::{Times, Timing};
 
 /// Bytes of one arena. Offset and length are multiples of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +99,8 @@ pub trait Backend {
     /// Waits for everything so far, and reads.
     fn read(&mut self, program: &Program, regions: &[Region]) -> Result<Readback, RunError>;
 
-    /// Whether each node is to be timed, and whether each is to be submitted by itself, which finds the node of an error.
-    fn observe(&mut self, timed: bool, alone: bool);
+    /// What is to be timed, and whether each node is to be submitted by itself, which finds the node of an error.
+    fn observe(&mut self, timing: Timing, alone: bool);
 
     /// Gives what was measured since [`prepare`](Self::prepare): device time of nodes, and encode, submit and wait of segments.
     fn times(&mut self) -> Times;

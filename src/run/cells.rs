@@ -12,7 +12,7 @@ use crate::reference::{self, Call, Port};
 use super::backend::{Backend, Dispatch, Readback, Region};
 use super::error::RunError;
 use super::program::Program;
-use super::times::{NodeTime, Times};
+use super::times::{NodeTime, Times, Timing};
 
 /// What memory holds before anything is written to it.
 const UNDEFINED: u32 = 0xdead_beef;
@@ -21,7 +21,7 @@ const UNDEFINED: u32 = 0xdead_beef;
 #[derive(Debug, Default)]
 pub struct ReferenceBackend {
     arenas: Vec<Vec<Cell<u32>>>,
-    timed: bool,
+    timing: Timing,
     times: Times,
 }
 
@@ -72,7 +72,7 @@ impl Backend for ReferenceBackend {
     fn dispatch(&mut self, program: &Program, dispatch: &Dispatch<'_>) -> Result<(), RunError> {
         let begin = Instant::now();
         call_steps(program, dispatch, |region| self.cells(region))?;
-        if self.timed {
+        if self.timing == Timing::Nodes {
             let seconds = begin.elapsed().as_secs_f64();
             self.times.nodes.push(NodeTime { node: dispatch.node, seconds, host_clock: true });
         }
@@ -90,8 +90,8 @@ impl Backend for ReferenceBackend {
         Ok(Readback { bytes: Box::new(bytes), ranges })
     }
 
-    fn observe(&mut self, timed: bool, _alone: bool) {
-        self.timed = timed;
+    fn observe(&mut self, timing: Timing, _alone: bool) {
+        self.timing = timing;
     }
 
     fn times(&mut self) -> Times {

@@ -12,7 +12,7 @@ use super::cells::call_steps;
 use super::error::RunError;
 use super::numbers::Numbers;
 use super::program::{Life, Program};
-use super::times::{NodeTime, Times};
+use super::times::{NodeTime, Times, Timing};
 
 /// A status word without a failure.
 const NO_FAILURE: u32 = u32::MAX;
@@ -23,8 +23,8 @@ const POISON: u32 = 0xdead_beef;
 /// How to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Measure each node, which slows the whole.
-    pub timed: bool,
+    /// What to measure with the device's clock.
+    pub timing: Timing,
     /// Overwrite memory before a value's life begins and after it ends, so that what reads it gives wrong results.
     pub poison: bool,
     /// Submit each node by itself, so that an error of the device names it. Done of itself after such an error.
@@ -113,7 +113,7 @@ impl<'r> Driver<'r> {
         options: Options,
     ) -> Result<Driver<'r>, RunError> {
         let inputs = match_inputs(program, inputs)?;
-        backend.observe(options.timed, options.alone || options.poison);
+        backend.observe(options.timing, options.alone || options.poison);
         backend.prepare(program)?;
         Ok(Driver {
             program,

@@ -2,6 +2,18 @@
 
 use crate::graph::model::NodeId;
 
+/// What a run measures with the device's clock. The more, the slower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timing {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each segment's dispatches together.
+    Segments,
+    /// Each node by itself.
+    Nodes,
+}
+
 /// Time of one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeTime {
@@ -22,6 +34,8 @@ pub struct SegmentTime {
     pub submit_seconds: f64,
     /// Seconds of waiting for them and for the words they read back.
     pub wait_seconds: f64,
+    /// Seconds between timestamps before the first dispatch and after the last; only of runs that time segments.
+    pub device_seconds: Option<f64>,
 }
 
 /// Times of a run.
@@ -33,7 +47,7 @@ pub struct Times {
     pub download_seconds: f64,
     /// Seconds from the first upload to the last word of output.
     pub total_seconds: f64,
-    /// Nodes, in the order in which they ran; only of timed runs.
+    /// Nodes, in the order in which they ran; only of runs that time nodes.
     pub nodes: Vec<NodeTime>,
     /// Round trips, in order.
     pub segments: Vec<SegmentTime>,

@@ -130,7 +130,7 @@ pub fn verify(
     backend: &mut dyn Backend,
     inputs: &[(&str, &[u8])],
 ) -> Result<Agreement, VerifyError> {
-    let options = Options { poison: true, alone: true, timed: false };
+    let options = Options { poison: true, alone: true, ..Options::default() };
     let mut reference = ReferenceBackend::new();
     let expected =
         Driver::new(program, &mut reference, inputs, options).map_err(stopped("the references"))?;

@@ -18,7 +18,7 @@ use crate::graph::model::NodeId;
 use super::backend::{Backend, Dispatch, Readback, Region};
 use super::error::RunError;
 use super::program::Program;
-use super::times::{NodeTime, SegmentTime, Times};
+use super::times::{NodeTime, SegmentTime, Times, Timing};
 
 pub use device::{AdapterReport, Gpu, adapters};
 
@@ -38,7 +38,7 @@ pub struct GpuBackend {
     prepared: Option<Prepared>,
     recording: Option<Recording>,
     clock: Option<Clock>,
-    timed: bool,
+    timing: Timing,
     alone: bool,
     times: Times,
 }
@@ -60,8 +60,8 @@ struct Recording {
     pass: Option<ComputePass<'static>>,
     scopes: [ErrorScopeGuard; 3],
     begin: Instant,
-    /// Nodes with timestamps in the clock's queries, in order.
-    stamped: Vec<NodeId>,
+    /// What the pairs of timestamps in the clock's queries are around, in order: a node, or else all that was recorded.
+    stamped: Vec<Option<NodeId>>,
     /// The last node, for the error of a submission of one.
     node: Option<NodeId>,
 }
@@ -88,7 +88,7 @@ impl GpuBackend {
             prepared: None,
             recording: None,
             clock: None,
-            timed: false,
+            timing: Timing::None,
             alone: false,
             times: Times::default(),
             gpu,
@@ -125,7 +125,7 @@ impl GpuBackend {
         &mut self,
         program: &Program,
         copies: impl FnOnce(&mut CommandEncoder),
-    ) -> Result<Vec<NodeId>, RunError> {
+    ) -> Result<Vec<Option<NodeId>>, RunError> {
         self.record();
         let Some(mut recording) = self.recording.take() else { return Ok(Vec::new()) };
         recording.pass = None;
@@ -139,7 +139,7 @@ impl GpuBackend {
         let begin = Instant::now();
         self.gpu.queue.submit([commands]);
         let submit_seconds = begin.elapsed().as_secs_f64();
-        self.times.segments.push(SegmentTime { encode_seconds, submit_seconds, wait_seconds: 0.0 });
+        self.times.segments.push(SegmentTime { encode_seconds, submit_seconds, ..SegmentTime::default() });
         let node = recording.node.filter(|_| self.alone).map(|node| program.node(node).name.clone());
         for scope in recording.scopes.into_iter().rev() {
             if let Some(error) = device::block_on(scope.pop()) {
@@ -214,15 +214,19 @@ impl GpuBackend {
         self.clock = Some(Clock { queries, resolved });
     }
 
-    /// Turns pairs of timestamps into times of nodes.
-    fn take_stamps(&mut self, stamped: &[NodeId], stamps: &[u8]) {
+    /// Turns pairs of timestamps into times of nodes, or of the last segment.
+    fn take_stamps(&mut self, stamped: &[Option<NodeId>], stamps: &[u8]) {
         let period = f64::from(self.gpu.queue.get_timestamp_period()) * 1e-9;
         let ticks = |at: usize| stamps[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
         for (index, &node) in stamped.iter().enumerate() {
             let (from, to) = (ticks(16 * index), ticks(16 * index + 8));
             // Signed, so that a clock that runs backwards shows.
             let seconds = to.wrapping_sub(from) as i64 as f64 * period;
-            self.times.nodes.push(NodeTime { node, seconds, host_clock: false });
+            match (node, self.times.segments.last_mut()) {
+                (Some(node), _) => self.times.nodes.push(NodeTime { node, seconds, host_clock: false }),
+                (None, Some(segment)) => segment.device_seconds = Some(seconds),
+                (None, None) => {}
+            }
         }
     }
 }
@@ -236,7 +240,7 @@ impl Backend for GpuBackend {
         // What an earlier run, stopped by an error, left behind.
         self.recording = None;
         self.times = Times::default();
-        if self.timed {
+        if self.timing != Timing::None {
             match self.gpu.has_timestamps() {
                 true => self.clock_for(program.graph.nodes.len()),
                 false => self.times.untimed = Some("the device has no timestamps".to_owned()),
@@ -263,7 +267,8 @@ impl Backend for GpuBackend {
 
     fn dispatch(&mut self, program: &Program, dispatch: &Dispatch<'_>) -> Result<(), RunError> {
         self.bind_group(program, dispatch)?;
-        let timed = self.timed && self.clock.is_some();
+        let timing = if self.clock.is_some() { self.timing } else { Timing::None };
+        let each = timing == Timing::Nodes;
         let width = u64::from(self.gpu.limits.max_compute_workgroups_per_dimension);
         let node = program.node(dispatch.node);
         self.record();
@@ -273,18 +278,18 @@ impl Backend for GpuBackend {
         let (_, group) = prepared.bound[index].as_ref().expect("it was just bound");
         let recording = self.recording.as_mut().expect("just begun");
         recording.node = Some(dispatch.node);
-        if timed || recording.pass.is_none() {
+        if each || recording.pass.is_none() {
             let stamp = 2 * recording.stamped.len() as u32;
-            let timestamp_writes =
-                self.clock.as_ref().filter(|_| timed && stamp + 2 <= QUERIES_MAX).map(|clock| {
-                    recording.stamped.push(dispatch.node);
-                    wgpu::ComputePassTimestampWrites {
-                        query_set: &clock.queries,
-                        beginning_of_pass_write_index: Some(stamp),
-                        end_of_pass_write_index: Some(stamp + 1),
-                    }
-                });
-            let label = Some(node.name.as_str()).filter(|_| timed || self.alone).or(Some("weft.nodes"));
+            let clock = self.clock.as_ref().filter(|_| timing != Timing::None && stamp + 2 <= QUERIES_MAX);
+            let timestamp_writes = clock.map(|clock| {
+                recording.stamped.push(each.then_some(dispatch.node));
+                wgpu::ComputePassTimestampWrites {
+                    query_set: &clock.queries,
+                    beginning_of_pass_write_index: Some(stamp),
+                    end_of_pass_write_index: Some(stamp + 1),
+                }
+            });
+            let label = Some(node.name.as_str()).filter(|_| each || self.alone).or(Some("weft.nodes"));
             let descriptor = wgpu::ComputePassDescriptor { label, timestamp_writes };
             recording.pass = None;
             recording.pass = Some(recording.encoder.begin_compute_pass(&descriptor).forget_lifetime());
@@ -308,7 +313,7 @@ impl Backend for GpuBackend {
             }
             pass.dispatch_workgroups(step.groups.div_ceil(rows) as u32, rows as u32, 1);
         }
-        if timed {
+        if each {
             recording.pass = None;
         }
         if self.alone {
@@ -355,8 +360,8 @@ impl Backend for GpuBackend {
         Ok(Readback { bytes: Box::new(mapped), ranges })
     }
 
-    fn observe(&mut self, timed: bool, alone: bool) {
-        (self.timed, self.alone) = (timed, alone);
+    fn observe(&mut self, timing: Timing, alone: bool) {
+        (self.timing, self.alone) = (timing, alone);
     }
 
     fn times(&mut self) -> Times {
@@ -381,7 +386,7 @@ impl GpuBackend {
     }
 
     /// Fetches timestamps of a submission that read nothing else.
-    fn read_stamps(&mut self, stamped: &[NodeId]) -> Result<(), RunError> {
+    fn read_stamps(&mut self, stamped: &[Option<NodeId>]) -> Result<(), RunError> {
         let Some(clock) = &self.clock else { return Ok(()) };
         let bytes = 16 * stamped.len() as u64;
         let staging = self.memory.staging(&self.gpu, bytes)?;
