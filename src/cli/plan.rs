@@ -22,9 +22,6 @@ pub struct Args {
     /// Search longer for a smaller peak
     #[arg(long)]
     best: bool,
-    /// Let single nodes bind read-write what they only read, where arenas would otherwise cost memory
-    #[arg(long)]
-    widen: bool,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -51,7 +48,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
     let graph = args.graph.resolve(shaders)?;
     let effort = if args.best { Effort::Best } else { Effort::Fast };
-    let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: args.widen, ..Options::default() })
+    let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: true, ..Options::default() })
         .map_err(failure)?;
     if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }
 }
