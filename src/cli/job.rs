@@ -1,12 +1,13 @@
 //! What commands that run a graph share: the graph, its numbers and inputs, and what to run it on.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
-use weft::merge::graph::GraphMerge;
+use weft::merge::graph::{GraphMerge, symbols};
 use weft::plan::{self, PlanError};
 use weft::run::{Backend, Gpu, GpuBackend, Program, ReferenceBackend, RunError};
 
@@ -108,6 +109,12 @@ fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Resu
         )
     })?;
     Ok(Job { program, inputs: vec![("older".to_owned(), older_file), ("newer".to_owned(), newer_file)] })
+}
+
+/// The numbers that a graph which merges KV03 files needs of two of them.
+pub fn symbols_of_files(older: &Path, newer: &Path) -> Result<BTreeMap<String, u64>, Failure> {
+    let (older_file, newer_file) = (files::map(older)?, files::map(newer)?);
+    Ok(symbols(&files::open(older, &older_file)?, &files::open(newer, &newer_file)?))
 }
 
 /// A backend that was chosen.

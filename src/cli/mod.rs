@@ -65,6 +65,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;
     quiet_device_selection();
+    start_log();
     if let Err(error) = weft::output::remove_temporaries_on_signals() {
         return Failure::System(format!("cannot handle signals: {error}")).report();
     }
@@ -98,5 +99,18 @@ fn quiet_device_selection() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no other thread runs yet.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
+/// Spans and events go to standard error where `RUST_LOG` asks for them.
+fn start_log() {
+    use tracing_subscriber::{EnvFilter, fmt::format::FmtSpan};
+    if std::env::var_os("RUST_LOG").is_some() {
+        tracing_subscriber::fmt()
+            .with_env_filter(EnvFilter::from_default_env())
+            .with_span_events(FmtSpan::CLOSE)
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+            .init();
     }
 }

@@ -1,13 +1,14 @@
 //! `weft plan`: the order of nodes and the layout of memory for given sizes.
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use weft::graph::expr::Expr;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
 
+use super::job;
 use super::library::GraphArgs;
+use super::symbols::SymbolArgs;
 use super::text::{Columns, count, counted};
 use super::{Failure, text};
 
@@ -16,15 +17,14 @@ use super::{Failure, text};
 pub struct Args {
     #[command(flatten)]
     graph: GraphArgs,
-    /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
-    #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
-    set: Vec<(String, u64)>,
+    #[command(flatten)]
+    symbols: SymbolArgs,
+    /// For a graph that merges KV03 files, an older and a newer one, in place of --set
+    #[arg(num_args = 2, value_names = ["OLDER", "NEWER"], conflicts_with = "set")]
+    files: Vec<PathBuf>,
     /// Search longer for a smaller peak
     #[arg(long)]
     best: bool,
-    /// Let single nodes bind read-write what they only read, where arenas would otherwise cost memory
-    #[arg(long)]
-    widen: bool,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -33,25 +33,15 @@ pub struct Args {
     no_shaders: bool,
 }
 
-/// Reads `NAME=N`, where N is an expression without names.
-fn assignment(argument: &str) -> Result<(String, u64), String> {
-    let (name, number) = argument.split_once('=').ok_or("write NAME=N")?;
-    let expr = Expr::parse(number.trim()).map_err(|error| error.to_string())?;
-    let number = expr.eval(&|_| None).map_err(|error| error.to_string())?;
-    Ok((name.trim().to_owned(), number))
-}
-
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let mut symbols = BTreeMap::new();
-    for (name, number) in &args.set {
-        if symbols.insert(name.clone(), *number).is_some() {
-            return Err(Failure::Usage(format!("--set gives `{name}` twice")));
-        }
-    }
+    let symbols = match args.files.as_slice() {
+        [older, newer] => job::symbols_of_files(older, newer)?,
+        _ => args.symbols.numbers()?,
+    };
     let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
     let graph = args.graph.resolve(shaders)?;
     let effort = if args.best { Effort::Best } else { Effort::Fast };
-    let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: args.widen, ..Options::default() })
+    let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: true, ..Options::default() })
         .map_err(failure)?;
     if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }
 }

@@ -13,6 +13,7 @@ use weft::report::svg::{Theme, svg};
 
 use super::files::OutputHow;
 use super::library::{self, LibraryArgs};
+use super::symbols::assignment;
 use super::{Failure, text};
 
 /// Draw a graph: its passes, what flows between them, and where the host waits
@@ -57,14 +58,6 @@ enum Colours {
     Auto,
     Light,
     Dark,
-}
-
-/// `NAME=N`, where N may be written like a literal of the language: `0x10`, `2^24`.
-fn assignment(text: &str) -> Result<(String, u64), String> {
-    let (name, number) = text.split_once('=').ok_or("write NAME=N")?;
-    let expr = number.parse::<weft::graph::expr::Expr>().map_err(|error| error.to_string())?;
-    let number = expr.constant().ok_or_else(|| format!("`{number}` is not a number"))?;
-    Ok((name.trim().to_owned(), number))
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {

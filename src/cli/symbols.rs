@@ -15,7 +15,7 @@ pub struct SymbolArgs {
 }
 
 /// Reads `NAME=N`, where N is an expression without names.
-fn assignment(argument: &str) -> Result<(String, u64), String> {
+pub fn assignment(argument: &str) -> Result<(String, u64), String> {
     let (name, number) = argument.split_once('=').ok_or("write NAME=N")?;
     let expr = Expr::parse(number.trim()).map_err(|error| error.to_string())?;
     let number = expr.eval(&|_| None).map_err(|error| error.to_string())?;

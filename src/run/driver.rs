@@ -131,7 +131,9 @@ impl<'r> Driver<'r> {
 
     fn run(mut self) -> Result<Outcome, RunError> {
         let mut order = self.program.plan.order.iter().copied().enumerate().peekable();
+        let _run = tracing::info_span!("run", graph = %self.program.graph.name).entered();
         for segment in 0..self.program.graph.segments {
+            let _segment = tracing::info_span!("segment", segment).entered();
             self.begin_segment(segment)?;
             while let Some((position, node)) =
                 order.next_if(|&(_, node)| self.program.node(node).segment == segment)
@@ -173,6 +175,7 @@ impl<'r> Driver<'r> {
         if self.options.poison {
             self.poison(|buffer| buffer.slot.first == position && !buffer.host_fills)?;
         }
+        let _span = tracing::debug_span!("node", name = %self.program.node(id).name).entered();
         let dispatch = self.program.dispatch(id, &self.sizes)?;
         if self.program.is_host(id) {
             self.run_host(&dispatch)?;
