@@ -9,6 +9,10 @@
 //! reference nor hostile input can panic or touch memory outside the port.
 
 mod call;
+mod ef;
+mod emit;
+mod layout;
+mod output;
 mod scan;
 mod shared;
 mod sort;
@@ -22,8 +26,17 @@ pub use call::{Call, Fault, Port};
 /// A [`Fault`] where the call lacks a port or number that the pass has, or an element outside a port was asked for.
 pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
-/// References by the name of their pass, in the order of names.
+/// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
+    ("ef/exceptions", ef::exceptions),
+    ("ef/highs", ef::highs),
+    ("ef/lows", ef::lows),
+    ("ef/samples", ef::samples),
+    ("ef/sparse_counts", ef::sparse_counts),
+    ("ef_build", ef::build_on_host),
+    ("emit/bits", emit::words),
+    ("emit/words", emit::words),
+    ("output_layout", output::layout),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/tile_bases", scan::tile_bases),
