@@ -1,0 +1,18 @@
+// The payloads of two files. The pass declares them as `older` and `newer`: array<u32>.
+
+// 32 bits from bit `at` of an input's payload on; zeros follow the end of the file. Of damaged inputs `at` can be anything.
+fn payload_window(in_newer: bool, at: u32) -> u32 {
+    let word = PAYLOAD_WORD + at / 32u;
+    if in_newer {
+        return window_of(newer_word(word), newer_word(word + 1u), at % 32u);
+    }
+    return window_of(older_word(word), older_word(word + 1u), at % 32u);
+}
+
+fn older_word(word: u32) -> u32 {
+    return select(0u, older[word], word < arrayLength(&older));
+}
+
+fn newer_word(word: u32) -> u32 {
+    return select(0u, newer[word], word < arrayLength(&newer));
+}

@@ -1,0 +1,5 @@
+//! Single kernels against the truth that the CPU engine's code gives, on the device and by reference alike.
+
+mod emit;
+mod input;
+mod order;
