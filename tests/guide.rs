@@ -172,3 +172,11 @@ fn the_example_counts_bytes() {
         assert_eq!(count_bytes::count_bytes(&mut backend, &content, 4).unwrap() as usize, expected);
     }
 }
+
+#[test]
+fn the_readme_shows_the_picture_that_weft_draws() {
+    let mut show = Command::new(env!("CARGO_BIN_EXE_weft"));
+    let output = show.args(["show", "scan/exclusive", "--set", "n=2^20"]).output().unwrap();
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/scan-exclusive.svg");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), fs::read_to_string(picture).unwrap());
+}
