@@ -9,8 +9,13 @@
 //! reference nor hostile input can panic or touch memory outside the port.
 
 mod call;
+mod collision;
+mod keys;
+mod order;
+mod rank;
 mod scan;
 mod shared;
+mod size;
 mod sort;
 
 pub use call::{Call, Fault, Port};
@@ -24,6 +29,16 @@ pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
 /// References by the name of their pass, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
+    ("collision/mark", collision::mark),
+    ("collision/scatter", collision::scatter),
+    ("order/ascending", order::ascending),
+    ("order/ascending_uncached", order::ascending),
+    ("order/compact", order::compact),
+    ("order/keep", order::keep),
+    ("order/keep_uncached", order::keep),
+    ("order/merge_path", order::merge_path),
+    ("order/merge_path_uncached", order::merge_path),
+    ("rank/rank512", rank::rank512),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/tile_bases", scan::tile_bases),
@@ -31,6 +46,9 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("scan/tile_sums", scan::tile_sums),
     ("scan/tile_sums_subgroup", scan::tile_sums),
     ("shared/fill", shared::fill),
+    ("size/records", size::records),
+    ("size/records_uncached", size::records),
+    ("size/widths", size::widths),
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
 ];
