@@ -10,13 +10,21 @@
 
 mod call;
 mod collision;
+mod ef;
+mod emit;
+mod input;
 mod keys;
+mod layout;
 mod order;
+mod output;
+mod payload;
+mod prefix;
 mod rank;
 mod scan;
 mod shared;
 mod size;
 mod sort;
+mod tree;
 
 pub use call::{Call, Fault, Port};
 
@@ -27,10 +35,20 @@ pub use call::{Call, Fault, Port};
 /// A [`Fault`] where the call lacks a port or number that the pass has, or an element outside a port was asked for.
 pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
-/// References by the name of their pass, in the order of names.
+/// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
     ("collision/mark", collision::mark),
     ("collision/scatter", collision::scatter),
+    ("ef/exceptions", ef::exceptions),
+    ("ef/highs", ef::highs),
+    ("ef/lows", ef::lows),
+    ("ef/samples", ef::samples),
+    ("ef/select", ef::select),
+    ("ef/sparse_counts", ef::sparse_counts),
+    ("ef_build", ef::build_on_host),
+    ("emit/bits", emit::words),
+    ("emit/words", emit::words),
+    ("input/parse", input::parse),
     ("order/ascending", order::ascending),
     ("order/ascending_uncached", order::ascending),
     ("order/compact", order::compact),
@@ -38,6 +56,10 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("order/keep_uncached", order::keep),
     ("order/merge_path", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
+    ("output_layout", output::layout),
+    ("prefix/common", prefix::common),
+    ("prefix/least_retained", prefix::least_retained),
+    ("prefix/windows", prefix::windows),
     ("rank/rank512", rank::rank512),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
@@ -51,6 +73,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("size/widths", size::widths),
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
+    ("tree/levels", tree::levels),
 ];
 
 /// The reference of the pass called `name`, if it has one.
