@@ -238,6 +238,27 @@ impl<'a> Sections<'a> {
         (value <= shape.universe).then_some(value)
     }
 
+    /// Checks that the sections are exactly what an [`Encoder`] writes for the sequence that highs and lows hold.
+    pub fn check(&self, shape: Shape) -> Result<(), Mismatch> {
+        let mut comparer = Comparer::new(shape, *self);
+        let mut ordinal = 0;
+        for index in 0..self.words(Section::Highs) {
+            let wrong = Mismatch { section: Section::Highs, word: index };
+            let mut word = self.word(Section::Highs, index as usize).ok_or(wrong)?;
+            while word != 0 {
+                let position = 64 * index + u64::from(word.trailing_zeros());
+                word &= word - 1;
+                let low = self.low(shape.low_width, ordinal).ok_or(wrong)?;
+                let high = position.checked_sub(ordinal).ok_or(wrong)?;
+                // A value past 64 bits is past the universe, which is what the comparer then says.
+                let value = high.checked_mul(1 << shape.low_width).map_or(u64::MAX, |high| high | low);
+                comparer.push(value)?;
+                ordinal += 1;
+            }
+        }
+        comparer.finish()
+    }
+
     fn position(&self, ordinal: u64) -> Option<u64> {
         let sample = (ordinal / GROUP) as usize * 2;
         let first = self.word(Section::Samples, sample)?;
@@ -364,6 +385,7 @@ mod tests {
             comparer.push(value).expect("equal");
         }
         comparer.finish().expect("equal");
+        sections.check(shape).expect("canonical");
         assert_eq!(sections.select(shape, values.len() as u64), None);
         (shape, owned)
     }

@@ -48,7 +48,7 @@ pub enum GraphMergeError {
 /// Seconds of the stages of a merge.
 #[derive(Clone, Debug, Default)]
 pub struct Stages {
-    /// Computing the inputs' checksums.
+    /// Computing the inputs' checksums, and checking what is no record.
     pub verify_seconds: f64,
     /// Planning memory.
     pub plan_seconds: f64,
@@ -139,9 +139,7 @@ impl<'a> GraphMerge<'a> {
     ) -> Result<(Summary, Stages), GraphMergeError> {
         let mut stages = Stages { plan_seconds: self.plan_seconds, ..Stages::default() };
         let begin = Instant::now();
-        if verify {
-            self.check_envelopes()?;
-        }
+        self.check_frames(verify)?;
         stages.verify_seconds = begin.elapsed().as_secs_f64();
         let Some(program) = &self.program else {
             let summary = FileWriter::new(out).finish().map_err(GraphMergeError::Write)?;
@@ -156,12 +154,19 @@ impl<'a> GraphMerge<'a> {
         Ok((summary, stages))
     }
 
-    /// What the graph does not look at: body checksums, constant sections and gaps. Two threads, one a file.
-    fn check_envelopes(&self) -> Result<(), GraphMergeError> {
+    /// What the graph does not look at: body checksums, and what is no record. Two threads, one a file.
+    fn check_frames(&self, verify: bool) -> Result<(), GraphMergeError> {
         let [older, newer] = &self.inputs;
+        let check = |file: &Kv03<'_>| {
+            // A wrong checksum is the better explanation of anything else.
+            if verify {
+                file.header.check_body_crc(crc32c::crc32c(file.body()))?;
+            }
+            file.check_frame()
+        };
         let (first, second) = std::thread::scope(|scope| {
-            let second = scope.spawn(|| check_envelope(newer));
-            (check_envelope(older), second.join().expect("checking does not panic"))
+            let second = scope.spawn(|| check(newer));
+            (check(older), second.join().expect("checking does not panic"))
         });
         first.map_err(|error| GraphMergeError::Input { input: 0, error })?;
         second.map_err(|error| GraphMergeError::Input { input: 1, error })
@@ -184,11 +189,6 @@ impl<'a> GraphMerge<'a> {
         let what = format!("{unit} {position}: {text} (found by node `{node}`)");
         GraphMergeError::Input { input, error: FormatError::corrupt(offset, what) }
     }
-}
-
-fn check_envelope(file: &Kv03<'_>) -> Result<(), FormatError> {
-    file.header.check_body_crc(crc32c::crc32c(file.body()))?;
-    Ok(())
 }
 
 /// Refuses files in which comparing two keys could take so many loop iterations that a CPU adapter would stop in the middle.

@@ -9,12 +9,17 @@
 //! reference nor hostile input can panic or touch memory outside the port.
 
 mod call;
+mod collision;
 mod ef;
 mod emit;
+mod keys;
 mod layout;
+mod order;
 mod output;
+mod rank;
 mod scan;
 mod shared;
+mod size;
 mod sort;
 
 pub use call::{Call, Fault, Port};
@@ -28,6 +33,8 @@ pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
 /// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
+    ("collision/mark", collision::mark),
+    ("collision/scatter", collision::scatter),
     ("ef/exceptions", ef::exceptions),
     ("ef/highs", ef::highs),
     ("ef/lows", ef::lows),
@@ -36,7 +43,15 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("ef_build", ef::build_on_host),
     ("emit/bits", emit::words),
     ("emit/words", emit::words),
+    ("order/ascending", order::ascending),
+    ("order/ascending_uncached", order::ascending),
+    ("order/compact", order::compact),
+    ("order/keep", order::keep),
+    ("order/keep_uncached", order::keep),
+    ("order/merge_path", order::merge_path),
+    ("order/merge_path_uncached", order::merge_path),
     ("output_layout", output::layout),
+    ("rank/rank512", rank::rank512),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/tile_bases", scan::tile_bases),
@@ -44,6 +59,9 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("scan/tile_sums", scan::tile_sums),
     ("scan/tile_sums_subgroup", scan::tile_sums),
     ("shared/fill", shared::fill),
+    ("size/records", size::records),
+    ("size/records_uncached", size::records),
+    ("size/widths", size::widths),
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
 ];

@@ -64,7 +64,11 @@ impl Bench {
     }
 }
 
-fn outputs(program: &Program, backend: &mut dyn Backend, inputs: &[(&str, &[u8])]) -> BTreeMap<String, Vec<u32>> {
+fn outputs(
+    program: &Program,
+    backend: &mut dyn Backend,
+    inputs: &[(&str, &[u8])],
+) -> BTreeMap<String, Vec<u32>> {
     let outcome = run(program, backend, inputs, Options::default()).expect("a run");
     outcome.outputs().map(|output| (output.name.to_owned(), words(output.bytes))).collect()
 }

@@ -346,46 +346,10 @@ impl<'a> Cursor<'a> {
         if let Err(mismatch) = last {
             return self.fail_offset(mismatch);
         }
-        self.check_constant_sections()?;
-        self.check_zeros()?;
+        self.file.check_constants()?;
         if self.verify {
             while self.checksum_step() {}
             header.check_body_crc(self.crc)?;
-        }
-        Ok(())
-    }
-
-    fn check_constant_sections(&self) -> Result<(), FormatError> {
-        let [dictionary, offsets] = [5, 6].map(|index| self.file.directory.sections[index].offset);
-        if self.file.records() > 0 && self.file.section(5)[0] != 0 {
-            return corrupt(dictionary, "the dictionary's selector is not the bit 0");
-        }
-        for (index, word) in self.file.section(6).chunks_exact(8).enumerate() {
-            if word != (index as u64).to_le_bytes() {
-                return corrupt(
-                    offsets + 8 * index as u64,
-                    format!("dictionary offset {index} is not {index}"),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// Gaps between sections and the payload's last bits are zero.
-    fn check_zeros(&self) -> Result<(), FormatError> {
-        let body = self.file.body();
-        let payload_bits = self.file.directory.payload_bits;
-        if !payload_bits.is_multiple_of(8) {
-            let last = self.file.section(0)[(payload_bits / 8) as usize];
-            if last << (payload_bits % 8) != 0 {
-                return self.fail(payload_bits, "bits after the payload's end are not zero");
-            }
-        }
-        for pair in self.file.directory.sections.windows(2) {
-            let gap = (pair[0].offset + pair[0].bytes) as usize..pair[1].offset as usize;
-            if let Some(index) = body[gap.clone()].iter().position(|&byte| byte != 0) {
-                return corrupt((gap.start + index) as u64, "a byte between two sections is not zero");
-            }
         }
         Ok(())
     }

@@ -108,6 +108,51 @@ impl<'a> Kv03<'a> {
         self.header.common_width.unwrap_or(0)
     }
 
+    /// Checks everything that no record says: dictionary, zeros between sections and after the payload, and that the
+    /// offset sections are exactly what an encoder writes for the sequence they hold, whatever that is.
+    pub fn check_frame(&self) -> Result<(), FormatError> {
+        self.check_constants()?;
+        self.offset_sections().check(self.directory.offsets).map_err(|mismatch| {
+            FormatError::corrupt(
+                offset_word_at(&self.directory, mismatch.section, mismatch.word),
+                format!("word {} of the {} is not what it must be", mismatch.word, mismatch.section.name()),
+            )
+        })
+    }
+
+    /// Dictionary, gaps between sections, and the payload's last bits.
+    fn check_constants(&self) -> Result<(), FormatError> {
+        let [dictionary, offsets] = [5, 6].map(|index| self.directory.sections[index].offset);
+        if self.records() > 0 && self.section(5)[0] != 0 {
+            return corrupt(dictionary, "the dictionary's selector is not the bit 0");
+        }
+        for (index, word) in self.section(6).chunks_exact(8).enumerate() {
+            if word != (index as u64).to_le_bytes() {
+                return corrupt(
+                    offsets + 8 * index as u64,
+                    format!("dictionary offset {index} is not {index}"),
+                );
+            }
+        }
+        let payload_bits = self.directory.payload_bits;
+        if !payload_bits.is_multiple_of(8) {
+            let last = self.section(0)[(payload_bits / 8) as usize];
+            if last << (payload_bits % 8) != 0 {
+                return corrupt(
+                    DIRECTORY_BYTES + payload_bits / 8,
+                    "bits after the payload's end are not zero",
+                );
+            }
+        }
+        for pair in self.directory.sections.windows(2) {
+            let gap = (pair[0].offset + pair[0].bytes) as usize..pair[1].offset as usize;
+            if let Some(index) = self.body()[gap.clone()].iter().position(|&byte| byte != 0) {
+                return corrupt((gap.start + index) as u64, "a byte between two sections is not zero");
+            }
+        }
+        Ok(())
+    }
+
     /// Payload position of block `block`, in bits, by its entry in the offset sections; the payload's end for the entry
     /// past the last block. `None` if the sections break their rules there.
     pub fn block_start(&self, block: u64) -> Option<u64> {

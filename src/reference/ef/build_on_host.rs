@@ -17,15 +17,13 @@ pub(in crate::reference) fn build_on_host(call: &Call<'_>) -> Result<(), Fault> 
         let at = &mut words[section as usize];
         for half in [word as u32, (word >> 32) as u32] {
             // The first fault is the one to report.
-            fault = std::mem::replace(&mut fault, Ok(())).and_then(|()| ports[section as usize].set(*at, half));
+            fault =
+                std::mem::replace(&mut fault, Ok(())).and_then(|()| ports[section as usize].set(*at, half));
             *at += 1;
         }
     };
-    let shape = Shape {
-        entries: entries.count(),
-        universe: u64::from(layout.universe),
-        low_width: layout.low_width,
-    };
+    let shape =
+        Shape { entries: entries.count(), universe: u64::from(layout.universe), low_width: layout.low_width };
     let mut encoder = Encoder::new(shape);
     for j in 0..entries.count() {
         if !encoder.push(u64::from(entries.get(j)?), &mut put) {

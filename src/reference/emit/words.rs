@@ -16,7 +16,8 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
     let (older, newer) = (call.port("older")?, call.port("newer")?);
     let (literal_starts, key_bits) = (call.port("literal_starts")?, call.port("key_bits")?);
     let (retained, refs) = (call.port("retained")?, call.port("refs")?);
-    let (shared_bits, offsets, payload) = (call.port("shared_bits")?, call.port("offsets")?, call.port("payload")?);
+    let (shared_bits, offsets, payload) =
+        (call.port("shared_bits")?, call.port("offsets")?, call.port("payload")?);
     let (survivors, older_records) = (u64::from(layout.survivors), call.number("older_records")?);
     for word in 0..u64::from(layout.payload_bits).div_ceil(32) {
         payload.set(word, 0)?;

@@ -1,0 +1,58 @@
+// What two keys share and which comes first, a run of bits at a time: runs end where another record holds the next bit
+// of either key. keys/compare_windows.wgsl and keys/compare_tree.wgsl decide from which bit on that is needed.
+
+struct Comparison {
+    // Leading bits that both keys have: at most the length of the shorter one.
+    shared_bits: u32,
+    // Below 0 when the first key comes before the second, 0 when they are equal, above 0 when it comes after.
+    order: i32,
+}
+
+fn order_of(a: u32, b: u32) -> i32 {
+    return select(select(0i, 1i, a > b), -1i, a < b);
+}
+
+// Compares the keys of two records that share their first `known` bits.
+fn compare_bits(a: u32, b: u32, known: u32) -> Comparison {
+    let a_bits = key_bits[a];
+    let b_bits = key_bits[b];
+    let shorter = min(a_bits, b_bits);
+    var at = min(known, shorter);
+    var a_run = KeyRun();
+    var b_run = KeyRun();
+    while at < shorter {
+        if a_run.bits == 0u {
+            a_run = key_run(a, at);
+        }
+        if b_run.bits == 0u {
+            b_run = key_run(b, at);
+        }
+        // Most keys differ in the first word. Where they do not, four words a step keep loops over long keys short.
+        let bits = min(min(min(a_run.bits, b_run.bits), shorter - at), 128u);
+        var a_word = run_word(a_run, 0u);
+        var b_word = run_word(b_run, 0u);
+        var same = countLeadingZeros(a_word ^ b_word);
+        if same == 32u && bits > 32u {
+            a_word = run_word(a_run, 32u);
+            b_word = run_word(b_run, 32u);
+            same += countLeadingZeros(a_word ^ b_word);
+        }
+        if same == 64u && bits > 64u {
+            a_word = run_word(a_run, 64u);
+            b_word = run_word(b_run, 64u);
+            same += countLeadingZeros(a_word ^ b_word);
+        }
+        if same == 96u && bits > 96u {
+            a_word = run_word(a_run, 96u);
+            b_word = run_word(b_run, 96u);
+            same += countLeadingZeros(a_word ^ b_word);
+        }
+        if same < bits {
+            return Comparison(at + same, order_of(a_word, b_word));
+        }
+        a_run = run_from(a_run, bits);
+        b_run = run_from(b_run, bits);
+        at += bits;
+    }
+    return Comparison(shorter, order_of(a_bits, b_bits));
+}

@@ -1,0 +1,44 @@
+// Whether a record in key order survives. Each input has a key once, and of two equal keys the older one comes first: only
+// an older record in front of a newer one can be superseded.
+
+const GROUP: u32 = 256u;
+
+struct Params {
+    records: u32,
+    older_records: u32,
+}
+var<immediate> params: Params;
+
+@group(0) @binding(0) var<storage, read> older: array<u32>;
+@group(0) @binding(1) var<storage, read> newer: array<u32>;
+@group(0) @binding(2) var<storage, read> literal_starts: array<u32>;
+@group(0) @binding(3) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(4) var<storage, read> retained: array<u32>;
+@group(0) @binding(5) var<storage, read> tree: array<u32>;
+@group(0) @binding(6) var<storage, read> prefix: array<u32>;
+@group(0) @binding(7) var<storage, read> order: array<u32>;
+@group(0) @binding(8) var<storage, read_write> keep: array<u32>;
+
+fn superseded(record: u32, next: u32) -> bool {
+    if record >= params.older_records || next < params.older_records || key_bits[record] != key_bits[next] {
+        return false;
+    }
+    return compare_keys(record, next, 0u).order == 0i;
+}
+
+@compute @workgroup_size(GROUP)
+fn flag_survivors(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = linear_invocation(group, groups, local, GROUP);
+    if i >= params.records {
+        return;
+    }
+    var survives = 1u;
+    if i + 1u < params.records && superseded(order[i], order[i + 1u]) {
+        survives = 0u;
+    }
+    keep[i] = survives;
+}

@@ -1,0 +1,58 @@
+// For each surviving record the bits its key shares with the surviving key before it, and its length in the output.
+
+const GROUP: u32 = 256u;
+const BLOCK_RECORDS: u32 = 15u;
+
+struct Params {
+    records: u32,
+    older_records: u32,
+}
+var<immediate> params: Params;
+
+@group(0) @binding(0) var<storage, read> n_survivors: array<u32>;
+@group(0) @binding(1) var<storage, read> older: array<u32>;
+@group(0) @binding(2) var<storage, read> newer: array<u32>;
+@group(0) @binding(3) var<storage, read> literal_starts: array<u32>;
+@group(0) @binding(4) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(5) var<storage, read> retained: array<u32>;
+@group(0) @binding(6) var<storage, read> tree: array<u32>;
+@group(0) @binding(7) var<storage, read> prefix: array<u32>;
+@group(0) @binding(8) var<storage, read> value_bits: array<u32>;
+@group(0) @binding(9) var<storage, read> refs: array<u32>;
+@group(0) @binding(10) var<storage, read_write> shared_bits: array<u32>;
+@group(0) @binding(11) var<storage, read_write> lengths: array<u32>;
+
+// Bits that surviving record `i` shares with the one before it. That one is at or above the predecessor that the record has
+// in its own file, so what the record retains there is shared here too, and the comparison begins behind it.
+fn shared_with_previous(i: u32, record: u32) -> u32 {
+    if i == 0u {
+        return 0u;
+    }
+    return compare_keys(refs[i - 1u], record, retained[record]).shared_bits;
+}
+
+// What the code in front of a suffix says: an absolute position, the selector bit included, at the head of a block, else
+// how many bits of the key before are dropped.
+fn control_of(i: u32, agreed: u32) -> u32 {
+    if i % BLOCK_RECORDS == 0u {
+        return agreed + 1u;
+    }
+    return key_bits[refs[i - 1u]] - agreed;
+}
+
+@compute @workgroup_size(GROUP)
+fn records(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = linear_invocation(group, groups, local, GROUP);
+    if i >= n_survivors[0] {
+        return;
+    }
+    let record = refs[i];
+    let agreed = shared_with_previous(i, record);
+    let suffix = key_bits[record] - agreed;
+    shared_bits[i] = agreed;
+    lengths[i] = golomb_len(control_of(i, agreed)) + golomb_len(suffix) + suffix + value_bits[record];
+}

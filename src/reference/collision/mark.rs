@@ -1,0 +1,30 @@
+//! `collision/mark`
+
+use std::cmp::Ordering;
+
+use crate::reference::keys::Comparer;
+use crate::reference::{Call, Fault};
+
+/// How many older keys are below each newer one, and a mark on those that have an equal.
+pub(in crate::reference) fn mark(call: &Call<'_>) -> Result<(), Fault> {
+    let (keys, bitmap, below) = (Comparer::new(call)?, call.port("bitmap")?, call.port("below")?);
+    let (records, older_records) = (call.number("records")? as u32, call.number("older_records")? as u32);
+    for newer in older_records..records {
+        // Where inputs do not ascend, what is found depends on the search: the kernel's, which halves.
+        let (mut low, mut high) = (0, older_records);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match keys.compare(middle, newer, 0)?.order {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => {
+                    let word = u64::from(middle / 32);
+                    bitmap.set(word, bitmap.get(word)? | 1 << (middle % 32))?;
+                    (low, high) = (middle, middle);
+                }
+            }
+        }
+        below.set(u64::from(newer - older_records), low)?;
+    }
+    Ok(())
+}

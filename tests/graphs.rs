@@ -1,0 +1,295 @@
+//! Merges by graphs: the same bytes as the streaming engine's, and as published, on both backends; and the same refusals.
+
+mod support;
+
+use std::sync::{Arc, LazyLock};
+
+use proptest::prelude::*;
+use support::{Row, cases, data, encode, merge, merge_with, read, read_json, repair_checksums, rows};
+use weft::fixture::{Fixture, Side, adversarial, cutover};
+use weft::format::kv03::{Kv03, encode as encode_into};
+use weft::graph::model::Graph;
+use weft::graph::source::Library;
+use weft::merge::cpu::Options;
+use weft::merge::graph::{GraphMerge, GraphMergeError};
+use weft::plan;
+use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, VerifyError, verify};
+
+/// Every graph that merges two files.
+const GRAPHS: [&str; 5] =
+    ["kv03/baseline", "kv03/cached", "kv03/complete", "kv03/compressed", "kv03/collision512"];
+
+static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
+
+fn load(name: &str) -> Arc<Graph> {
+    let graph = Graph::load(Library::new(Vec::new(), Vec::new()), name);
+    Arc::new(graph.unwrap_or_else(|rejected| panic!("{rejected}")))
+}
+
+/// A graph on a backend, kept from one merge to the next.
+struct Engine {
+    name: String,
+    graph: Arc<Graph>,
+    options: plan::Options,
+    backend: Box<dyn Backend>,
+    cpu_adapter: bool,
+}
+
+impl Engine {
+    fn device(graph: &str) -> Engine {
+        let backend = Box::new(GpuBackend::new(Arc::clone(&GPU)));
+        let (options, cpu_adapter) = (GPU.plan_options(), GPU.is_cpu());
+        Engine { name: format!("{graph} on the device"), graph: load(graph), options, backend, cpu_adapter }
+    }
+
+    fn reference(graph: &str) -> Engine {
+        let options = plan::Options { may_widen: true, ..plan::Options::default() };
+        let backend = Box::new(ReferenceBackend::new());
+        Engine {
+            name: format!("{graph} by reference"),
+            graph: load(graph),
+            options,
+            backend,
+            cpu_adapter: false,
+        }
+    }
+
+    fn bind<'a>(&self, older: &'a [u8], newer: &'a [u8]) -> Result<GraphMerge<'a>, GraphMergeError> {
+        let (older, newer) = (Kv03::open(older).expect("it opens"), Kv03::open(newer).expect("it opens"));
+        GraphMerge::new(Arc::clone(&self.graph), older, newer, &self.options, self.cpu_adapter)
+    }
+
+    fn merge(&mut self, older: &[u8], newer: &[u8]) -> Result<Vec<u8>, GraphMergeError> {
+        let mut out = Vec::new();
+        self.bind(older, newer)?.merge(self.backend.as_mut(), true, &mut out)?;
+        Ok(out)
+    }
+
+    fn assert_merges(&mut self, case: &str, older: &[u8], newer: &[u8], expected: &[u8]) {
+        match self.merge(older, newer) {
+            Ok(out) => assert!(out == expected, "{}: {case}: other bytes", self.name),
+            Err(error) => panic!("{}: {case}: {error}", self.name),
+        }
+    }
+}
+
+/// All graphs on the device, then all by reference.
+fn engines() -> impl Iterator<Item = Engine> {
+    GRAPHS
+        .iter()
+        .map(|graph| Engine::device(graph))
+        .chain(GRAPHS.iter().map(|graph| Engine::reference(graph)))
+}
+
+fn pair(fixture: &Fixture) -> [Vec<u8>; 2] {
+    [Side::Older, Side::Newer].map(|side| {
+        let mut file = Vec::new();
+        encode_into(fixture.rows(side), &mut file).expect("rows ascend");
+        file
+    })
+}
+
+#[test]
+fn golden_merges() {
+    let golden: Vec<String> = cases("kv03").into_iter().filter(|name| name.starts_with("merge-")).collect();
+    let conservative = read_json("kv03-extra/conservative.json");
+    let conservative = conservative["cases"].as_array().expect("cases");
+    let conservative: Vec<&str> =
+        conservative.iter().map(|case| case["name"].as_str().expect("a name")).collect();
+    assert_eq!((golden.len(), conservative.len()), (21, 3));
+    let names = golden.iter().map(|name| format!("kv03/{name}"));
+    let names: Vec<String> =
+        names.chain(conservative.iter().map(|name| format!("kv03-extra/{name}"))).collect();
+    for mut engine in engines() {
+        for name in &names {
+            let [older, newer, expected] =
+                ["older", "newer", "expected"].map(|part| read(format!("{name}.{part}.kv")));
+            engine.assert_merges(name, &older, &newer, &expected);
+        }
+    }
+}
+
+#[test]
+fn adversarial_merges() {
+    let merges = adversarial::merges();
+    assert_eq!(merges.len(), 81);
+    for mut engine in engines() {
+        for case in &merges {
+            let (older, newer) = (encode(&case.older), encode(&case.newer));
+            let expected = merge(&[&older, &newer]).expect("a merge");
+            engine.assert_merges(&case.name, &older, &newer, &expected);
+        }
+    }
+}
+
+#[test]
+fn cutover_merges() {
+    let small = |shape: &weft::fixture::Shape| shape.records + shape.records / shape.ratio <= 16_384;
+    let shapes: Vec<_> = cutover().into_iter().filter(small).collect();
+    assert_eq!(shapes.len(), 20);
+    for shape in shapes {
+        let [older, newer] = pair(&Fixture::Shape(shape));
+        let expected = merge(&[&older, &newer]).expect("a merge");
+        for graph in GRAPHS {
+            Engine::device(graph).assert_merges(&format!("{shape:?}"), &older, &newer, &expected);
+        }
+        Engine::reference("kv03/baseline").assert_merges(&format!("{shape:?}"), &older, &newer, &expected);
+    }
+}
+
+#[test]
+fn the_large_fixture_and_its_planned_memory() {
+    let fixture = Fixture::by_name("complete-2").expect("a fixture");
+    let [older, newer] = pair(&fixture);
+    let mut engine = Engine::device("kv03/baseline");
+    let expected = merge(&[&older, &newer]).expect("a merge");
+    assert_eq!(crc32c::crc32c(&expected), 0x213f_1a44, "as published");
+    engine.assert_merges("complete-2", &older, &newer, &expected);
+    // Inputs have arenas of their own here, and outputs are counted apart, as read-backs are.
+    let merge = engine.bind(&older, &newer).expect("a plan");
+    let program = merge.program().expect("records");
+    let arenas = program.plan.arenas.iter().filter(|arena| !arena.dedicated);
+    let scratch: u64 = arenas.map(|arena| arena.size_bytes).sum();
+    let outputs: u64 = program
+        .graph
+        .outputs
+        .iter()
+        .map(|output| {
+            let buffer = program.graph.values[output.value.0 as usize].buffer;
+            program.plan.slot(buffer).size_bytes
+        })
+        .sum();
+    let records = 2 * 262_144;
+    assert!(
+        scratch <= 48 * records + outputs,
+        "{scratch} bytes of scratch and outputs, {outputs} of outputs"
+    );
+}
+
+#[test]
+fn the_package_lists() {
+    let files = ["debian-older.tsv", "debian-newer.tsv"].map(|name| {
+        let text = std::fs::read_to_string(data(name)).expect("test data");
+        let row = |line: &str| {
+            let (key, value) = line.split_once('\t').expect("two fields");
+            (key.as_bytes().to_vec(), Some(value.as_bytes().to_vec()))
+        };
+        encode(&text.lines().map(row).collect::<Vec<Row>>())
+    });
+    let expected = merge(&[&files[0], &files[1]]).expect("a merge");
+    for graph in GRAPHS {
+        Engine::device(graph).assert_merges("package lists", &files[0], &files[1], &expected);
+    }
+}
+
+#[test]
+fn verification_is_clean() {
+    for name in ["boundary-mixed-31", "random-binary-prefix-63", "retention-down-33", "cutover-2"] {
+        let [older, newer] = pair(&Fixture::by_name(name).expect("a fixture"));
+        for graph in GRAPHS {
+            let mut engine = Engine::device(graph);
+            let bound = engine.bind(&older, &newer).expect("a plan");
+            let program = bound.into_program().expect("records");
+            let inputs: [(&str, &[u8]); 2] = [("older", &older), ("newer", &newer)];
+            match verify(&program, engine.backend.as_mut(), &inputs) {
+                Ok(agreement) => assert_eq!(agreement.nodes, program.graph.nodes.len() as u64),
+                Err(VerifyError::Differs(difference)) => panic!("{graph}, {name}: {difference}"),
+                Err(error) => panic!("{graph}, {name}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn two_empty_files_give_the_empty_file() {
+    let empty = encode(&[]);
+    for mut engine in engines() {
+        engine.assert_merges("two empty files", &empty, &empty, &empty);
+    }
+}
+
+#[test]
+fn keys_too_long_for_a_cpu_adapter_are_refused_before_anything_runs() {
+    let key = |last: u8| (vec![b'k'; 20_000].into_iter().chain([last]).collect(), None);
+    let (older, newer) = (encode(&[key(1), key(3)]), encode(&[key(2)]));
+    let mut engine = Engine::reference("kv03/baseline");
+    let expected = merge(&[&older, &newer]).expect("a merge");
+    engine.assert_merges("long keys", &older, &newer, &expected);
+    engine.cpu_adapter = true;
+    let refused = engine.merge(&older, &newer).expect_err("too long");
+    assert!(
+        matches!(&refused, GraphMergeError::Refused(text) if text.starts_with("keys are so long")),
+        "{refused}"
+    );
+}
+
+/// What a graph does with two files must be what the streaming engine does: the same bytes, or a refusal of the same input.
+fn assert_agrees(engine: &mut Engine, older: &[u8], newer: &[u8]) {
+    if Kv03::open(older).is_err() || Kv03::open(newer).is_err() {
+        return;
+    }
+    let expected = merge_with(&[older, newer], Options { verify: true });
+    match (engine.merge(older, newer), expected) {
+        (Ok(out), Ok(expected)) => assert!(out == expected, "{}: other bytes", engine.name),
+        (Err(GraphMergeError::Refused(_)), _) => {}
+        (Err(GraphMergeError::Input { .. }), Err(_)) => {}
+        (Ok(_), Err(error)) => panic!("{} took what the streaming engine refuses: {error}", engine.name),
+        (Err(error), expected) => panic!("{}: {error}; the streaming engine: {expected:?}", engine.name),
+    }
+}
+
+/// Changes some bytes anywhere after the header and makes the checksums right again.
+fn mutate(file: &mut [u8], edits: &[(prop::sample::Index, u8)]) {
+    for (at, mask) in edits {
+        let at = 96 + at.index(file.len() - 96);
+        file[at] ^= mask;
+    }
+    repair_checksums(file);
+}
+
+fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
+    prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_two_files_by_reference(older in rows(70), newer in rows(70)) {
+        let (older, newer) = (encode(&older), encode(&newer));
+        for graph in GRAPHS {
+            assert_agrees(&mut Engine::reference(graph), &older, &newer);
+        }
+    }
+
+    #[test]
+    fn damaged_files_by_reference(older in rows(70), newer in rows(70), edits in edits(), which: bool) {
+        let (mut older, mut newer) = (encode(&older), encode(&newer));
+        mutate(if which { &mut older } else { &mut newer }, &edits);
+        for graph in GRAPHS {
+            assert_agrees(&mut Engine::reference(graph), &older, &newer);
+        }
+    }
+}
+
+/// The same on the device, whose kernels take longer to make than to run: one engine for all cases.
+#[test]
+fn damaged_files_on_the_device() {
+    let mut engines = [Engine::device("kv03/baseline"), Engine::device("kv03/complete")];
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 60,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let files = (rows(70), rows(70), edits(), any::<bool>());
+    let engines = std::cell::RefCell::new(&mut engines);
+    let outcome = runner.run(&files, |(older, newer, edits, which)| {
+        let (mut older, mut newer) = (encode(&older), encode(&newer));
+        mutate(if which { &mut older } else { &mut newer }, &edits);
+        for engine in engines.borrow_mut().iter_mut() {
+            assert_agrees(engine, &older, &newer);
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
