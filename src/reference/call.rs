@@ -34,6 +34,21 @@ pub enum Fault {
     /// A port that is only read was written to.
     #[error("port `{0}` is read only")]
     ReadOnly(String),
+    /// A port holds what the pass cannot work on.
+    #[error("port `{port}`: {what}")]
+    Content {
+        /// The port.
+        port: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl Fault {
+    /// A port that holds what the pass cannot work on.
+    pub(super) fn content(port: &str, what: String) -> Fault {
+        Fault::Content { port: port.to_owned(), what }
+    }
 }
 
 /// A bound port: the whole value, as words.

@@ -10,8 +10,12 @@
 
 mod call;
 mod collision;
+mod ef;
+mod emit;
 mod keys;
+mod layout;
 mod order;
+mod output;
 mod rank;
 mod scan;
 mod shared;
@@ -27,10 +31,18 @@ pub use call::{Call, Fault, Port};
 /// A [`Fault`] where the call lacks a port or number that the pass has, or an element outside a port was asked for.
 pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
-/// References by the name of their pass, in the order of names.
+/// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
     ("collision/mark", collision::mark),
     ("collision/scatter", collision::scatter),
+    ("ef/exceptions", ef::exceptions),
+    ("ef/highs", ef::highs),
+    ("ef/lows", ef::lows),
+    ("ef/samples", ef::samples),
+    ("ef/sparse_counts", ef::sparse_counts),
+    ("ef_build", ef::build_on_host),
+    ("emit/bits", emit::words),
+    ("emit/words", emit::words),
     ("order/ascending", order::ascending),
     ("order/ascending_uncached", order::ascending),
     ("order/compact", order::compact),
@@ -38,6 +50,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("order/keep_uncached", order::keep),
     ("order/merge_path", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
+    ("output_layout", output::layout),
     ("rank/rank512", rank::rank512),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),

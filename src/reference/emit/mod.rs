@@ -1,0 +1,5 @@
+//! The payload of an output.
+
+mod words;
+
+pub(super) use words::words;
