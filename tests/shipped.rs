@@ -13,7 +13,7 @@ use weft::reference;
 
 /// Stages whose shaders are written.
 const WITH_SHADERS: [&str; 9] =
-    ["collision", "emit", "order", "output", "rank", "scan", "shared", "size", "sort"];
+    ["collision", "ef", "emit", "order", "output", "rank", "scan", "shared", "size", "sort"];
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
