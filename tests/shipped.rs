@@ -12,7 +12,7 @@ use weft::graph::source::{Kind, Library};
 use weft::reference;
 
 /// Stages whose shaders are written.
-const WITH_SHADERS: [&str; 9] =
+const WITH_SHADERS: [&str; 10] =
     ["collision", "ef", "emit", "order", "output", "rank", "scan", "shared", "size", "sort"];
 
 fn folder(name: &str) -> PathBuf {

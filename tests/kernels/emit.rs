@@ -262,21 +262,10 @@ fn published_sequences_of_offsets_are_encoded() {
 #[test]
 fn groups_are_sparse_wherever_a_step_falls() {
     let mut bench = Bench::new();
-<<<<<<< HEAD
     // 15 groups of 256 entries and one of 160.
     for (step_at, exceptions) in [(1, 256), (3839, 256), (3840, 0), (3841, 160), (3999, 160)] {
         let entries: Vec<u64> = (0..4000).map(|i| if i < step_at { 0 } else { 7900 }).collect();
         assert_eq!(check_entries(&mut bench, &entries, 2, 3), (0, exceptions), "a step at {step_at}");
-=======
-    for entries in [255_u64, 256, 257, 511, 512, 513] {
-        // The last group is sparse, whole or not.
-        let values: Vec<u64> =
-            (0..entries).map(|i| if i + 1 < entries { i } else { 5000 * entries }).collect();
-        let (_, exceptions) = check_entries(&mut bench, &values, 2, 3);
-        assert_eq!(exceptions as u64, 0, "low bits take the step");
-        let steep: Vec<u64> = (0..4000).map(|i| if i < 4000 - entries { 0 } else { 7900 }).collect();
-        check_entries(&mut bench, &steep, 2, 3);
->>>>>>> kb
     }
     let two_steps: Vec<u64> =
         (0..4100).map(|i| 4095 * (u64::from(i >= 300) + u64::from(i >= 4098))).collect();
