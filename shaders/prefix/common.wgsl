@@ -34,7 +34,7 @@ fn bits_at_most() -> u32 {
 }
 
 @compute @workgroup_size(GROUP)
-fn common(
+fn common_prefix(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
