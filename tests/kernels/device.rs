@@ -1,0 +1,82 @@
+//! Runs small graphs on the one device of this process and by the references.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use weft::graph::model::Graph;
+use weft::graph::source::Library;
+use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, run, verify};
+
+/// The one device. Tests need one: the test command installs a software driver where there is none.
+fn gpu() -> Arc<Gpu> {
+    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
+    Arc::clone(GPU.get_or_init(|| Arc::new(Gpu::open(None).expect("a device to run on"))))
+}
+
+/// Both backends, and the graphs of this folder that were loaded.
+pub struct Bench {
+    device: GpuBackend,
+    reference: ReferenceBackend,
+    graphs: HashMap<String, Arc<Graph>>,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench { device: GpuBackend::new(gpu()), reference: ReferenceBackend::new(), graphs: HashMap::new() }
+    }
+
+    /// The outputs of a graph, once every port of every node is the same on the device and by reference.
+    pub fn run(
+        &mut self,
+        graph: &str,
+        symbols: &[(&str, u64)],
+        inputs: &[(&str, Vec<u8>)],
+    ) -> BTreeMap<String, Vec<u32>> {
+        let program = self.program(graph, symbols);
+        let inputs: Vec<(&str, &[u8])> = inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        if let Err(error) = verify(&program, &mut self.device, &inputs) {
+            panic!("{graph} with {symbols:?}: {error}");
+        }
+        outputs(&program, &mut self.reference, &inputs)
+    }
+
+    /// The outputs of a graph on the device, for passes without a reference.
+    pub fn run_on_device(
+        &mut self,
+        graph: &str,
+        symbols: &[(&str, u64)],
+        inputs: &[(&str, Vec<u8>)],
+    ) -> BTreeMap<String, Vec<u32>> {
+        let program = self.program(graph, symbols);
+        let inputs: Vec<(&str, &[u8])> = inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        outputs(&program, &mut self.device, &inputs)
+    }
+
+    fn program(&mut self, graph: &str, symbols: &[(&str, u64)]) -> Program {
+        let graph = self.graphs.entry(graph.to_owned()).or_insert_with(|| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(graph);
+            let library = Library::new(Vec::new(), Vec::new());
+            Arc::new(Graph::load(library, path.to_str().expect("a plain path")).expect("a graph"))
+        });
+        let symbols = symbols.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
+        Program::new(Arc::clone(graph), &symbols, &gpu().plan_options()).expect("a plan")
+    }
+}
+
+fn outputs(
+    program: &Program,
+    backend: &mut dyn Backend,
+    inputs: &[(&str, &[u8])],
+) -> BTreeMap<String, Vec<u32>> {
+    let outcome = run(program, backend, inputs, Options::default()).expect("a run");
+    outcome.outputs().map(|output| (output.name.to_owned(), words(output.bytes))).collect()
+}
+
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
+}
