@@ -157,7 +157,8 @@ fn a_merge_reports_as_json() {
             {"path": "a.kv", "records": 2, "file_bytes": 352, "payload_bits": 55, "value_width_bits": 12},
             {"path": "b.kv", "records": 1, "file_bytes": 352, "payload_bits": 30, "value_width_bits": 12},
         ],
-        "replaced_records": 1, "engine": "cpu", "verified": false, "synchronised": true, "seconds": null,
+        "replaced_records": 1, "engine": "cpu", "engine_reason": null, "graph": null,
+        "verified": false, "synchronised": true, "seconds": null,
     });
     assert_eq!(report, expected);
 }

@@ -12,7 +12,7 @@ use weft::plan::{self, PlanError};
 use weft::run::{Backend, Gpu, GpuBackend, Program, ReferenceBackend, RunError};
 
 use super::library::GraphArgs;
-use super::symbols::SymbolArgs;
+use super::symbols::{PairArgs, SymbolArgs};
 use super::{Failure, files};
 
 /// A graph with numbers and inputs.
@@ -23,17 +23,16 @@ pub struct JobArgs {
     #[command(flatten)]
     symbols: SymbolArgs,
     /// The bytes of a graph input; once for each input
-    #[arg(long = "in", value_name = "NAME=FILE", value_parser = named_file)]
+    #[arg(long = "in", value_name = "NAME=FILE", value_parser = named_file, conflicts_with = "older")]
     inputs: Vec<(String, PathBuf)>,
-    /// For a graph that merges KV03 files, an older and a newer one, in place of --set and --in
-    #[arg(num_args = 2, value_names = ["OLDER", "NEWER"], conflicts_with = "inputs")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    pair: PairArgs,
 }
 
 /// What to run on.
 #[derive(clap::Args)]
 pub struct BackendArgs {
-    /// Run on a GPU, or by the scalar references of the passes; by default the best device, else the references
+    /// What runs the graph; by default the first device, or the references where there is none
     #[arg(long, value_enum)]
     backend: Option<BackendArg>,
     #[command(flatten)]
@@ -50,9 +49,9 @@ pub struct DeviceArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BackendArg {
-    /// A GPU
+    /// A device
     Gpu,
-    /// The scalar references, on the CPU
+    /// The scalar references of the passes, on the CPU
     Reference,
 }
 
@@ -82,7 +81,7 @@ impl JobArgs {
     /// Resolves and plans the graph for a backend, and maps the inputs.
     pub fn open(&self, chosen: &Chosen) -> Result<Job, Failure> {
         let graph = self.graph.resolve(Shaders::Check)?;
-        if let [older, newer] = self.files.as_slice() {
+        if let Some((older, newer)) = self.pair.files() {
             return bind_files(graph, older, newer, chosen);
         }
         let program = Program::new(Arc::new(graph), &self.symbols.numbers()?, &chosen.plan_options());
@@ -135,8 +134,8 @@ impl Chosen {
     /// What plans for it may do and have to keep.
     pub fn plan_options(&self) -> plan::Options {
         match self {
-            Chosen::Gpu(backend) => backend.gpu().plan_options(),
-            Chosen::Reference(_) => plan::Options::default(),
+            Chosen::Gpu(backend) => backend.plan_options(),
+            Chosen::Reference(backend) => backend.plan_options(),
         }
     }
 }

@@ -11,14 +11,17 @@ use weft::graph::source::{Library, SourceMap};
 
 use super::Failure;
 
+/// Over these options in the help of every command that has them.
+const HEADING: &str = "Where passes and shaders come from";
+
 /// Where passes and shaders are looked for before the shipped ones.
 #[derive(clap::Args)]
 pub struct LibraryArgs {
-    /// Look for passes in this folder first; may be given several times
-    #[arg(long, value_name = "DIR")]
+    /// Look for passes in this folder first, then among the shipped ones; may be given several times
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
     passes: Vec<PathBuf>,
-    /// Look for WGSL files in this folder first; may be given several times
-    #[arg(long, value_name = "DIR")]
+    /// Look for WGSL files in this folder first, likewise; may be given several times
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
     shaders: Vec<PathBuf>,
 }
 
@@ -45,7 +48,7 @@ impl LibraryArgs {
 /// The graph of a command that works on one.
 #[derive(clap::Args)]
 pub struct GraphArgs {
-    /// The name of a shipped graph, or the path of a graph file
+    /// The name of a graph, as `weft list` gives it, or the path of a graph file
     pub graph: String,
     #[command(flatten)]
     library: LibraryArgs,

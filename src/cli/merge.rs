@@ -35,7 +35,7 @@ pub struct Args {
     /// What does the work
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
-    /// The graph of the gpu and reference engines: a shipped name or the path of a graph file
+    /// The graph of the gpu and reference engines: its name, as `weft list` gives it, or the path of a graph file
     #[arg(long, value_name = "GRAPH", default_value = "kv03/baseline")]
     graph: String,
     /// Do not verify the inputs' body checksums; all other checks are made

@@ -33,7 +33,7 @@ pub use failure::Failure;
 /// Merge Everett key-value files, and run, draw and profile graphs of GPU compute passes.
 #[derive(Parser)]
 #[command(name = "weft", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done; 1 bad input, refused or differing files; 2 usage; 3 device; \
+#[command(after_help = "Exit codes: 0 done; 1 bad input, refused or differing files; 2 usage; 3 device;\n\
                         4 the system refused to read or write; 128 + signal.")]
 struct Cli {
     #[command(subcommand)]
@@ -49,16 +49,16 @@ enum Command {
     Info(info::Args),
     Fixture(fixture::Args),
     List(list::Args),
-    Lint(lint::Args),
-    Plan(plan::Args),
     Schema(schema::Args),
-    Expand(expand::Args),
-    Explain(explain::Args),
+    Lint(lint::Args),
     Show(show::Args),
+    Explain(explain::Args),
+    Expand(expand::Args),
+    Plan(plan::Args),
+    Devices(devices::Args),
     Run(run::Args),
     Verify(verify::Args),
     Profile(profile::Args),
-    Devices(devices::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.

@@ -1,14 +1,12 @@
 //! `weft plan`: the order of nodes and the layout of memory for given sizes.
 
-use std::path::PathBuf;
-
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
 
 use super::job;
 use super::library::GraphArgs;
-use super::symbols::SymbolArgs;
+use super::symbols::{PairArgs, SymbolArgs};
 use super::text::{Columns, count, counted};
 use super::{Failure, text};
 
@@ -19,9 +17,8 @@ pub struct Args {
     graph: GraphArgs,
     #[command(flatten)]
     symbols: SymbolArgs,
-    /// For a graph that merges KV03 files, an older and a newer one, in place of --set
-    #[arg(num_args = 2, value_names = ["OLDER", "NEWER"], conflicts_with = "set")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    pair: PairArgs,
     /// Search longer for a smaller peak
     #[arg(long)]
     best: bool,
@@ -34,9 +31,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let symbols = match args.files.as_slice() {
-        [older, newer] => job::symbols_of_files(older, newer)?,
-        _ => args.symbols.numbers()?,
+    let symbols = match args.pair.files() {
+        Some((older, newer)) => job::symbols_of_files(older, newer)?,
+        None => args.symbols.numbers()?,
     };
     let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
     let graph = args.graph.resolve(shaders)?;

@@ -96,7 +96,7 @@ fn nodes(profile: &Profile) -> String {
         "the device's clock"
     };
     format!(
-        "{}the nodes add up to {} by {clock}, in runs of their own: they are slower together than apart from each other\n",
+        "{}the nodes add up to {} by {clock}, in runs of their own, which timestamps slow down: this is not the total\n",
         columns.lines(),
         time(profile.node_sum_seconds)
     )

@@ -12,10 +12,14 @@ use super::{Failure, text};
 
 /// Run a graph on files of raw elements
 #[derive(clap::Args)]
+#[command(
+    after_help = "Example: weft run sort/radix --set n=1000000 --in keys=keys.bin --out sorted=sorted.bin\n\
+                        Elements lie in files as in device memory: 32-bit words, the lowest byte first."
+)]
 pub struct Args {
     #[command(flatten)]
     job: JobArgs,
-    /// Where the elements of a graph output go; outputs without a file are only counted
+    /// Where the elements of a graph output go; the others are only counted
     #[arg(long = "out", value_name = "NAME=FILE", value_parser = named_file)]
     outputs: Vec<(String, PathBuf)>,
     #[command(flatten)]

@@ -19,13 +19,13 @@ use super::{Failure, text};
 /// Draw a graph: its passes, what flows between them, and where the host waits
 #[derive(clap::Args)]
 pub struct Args {
-    /// The name of a graph, or the path of a graph file
+    /// The name of a graph, as `weft list` gives it, or the path of a graph file
     #[arg(value_name = "GRAPH")]
     graph: String,
     /// What to write
     #[arg(long, value_enum, default_value_t = Format::Svg)]
     format: Format,
-    /// Give a symbol or count a number, so that bytes are shown; may be given several times
+    /// The number of a symbol or count, as `n=1000` or `n=2^20`, so that bytes are shown; once for each
     #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
     set: Vec<(String, u64)>,
     /// Colours of an SVG; auto follows the reader's system

@@ -1,6 +1,7 @@
-//! The option that gives a graph's symbols their numbers.
+//! What gives a graph's symbols their numbers: an option, or two files.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use weft::graph::expr::Expr;
 
@@ -12,6 +13,23 @@ pub struct SymbolArgs {
     /// The number of a symbol, as `n=1000` or `n=2^20`; once for each symbol
     #[arg(long = "set", value_name = "NAME=N", value_parser = assignment)]
     set: Vec<(String, u64)>,
+}
+
+/// Two KV03 files in place of numbers and inputs.
+#[derive(clap::Args)]
+pub struct PairArgs {
+    /// For a graph that merges KV03 files: the older one, in place of --set and --in
+    #[arg(requires = "newer", conflicts_with = "set")]
+    older: Option<PathBuf>,
+    /// The newer one
+    newer: Option<PathBuf>,
+}
+
+impl PairArgs {
+    /// The older and the newer file; clap has seen to it that there are two or none.
+    pub fn files(&self) -> Option<(&Path, &Path)> {
+        self.older.as_deref().zip(self.newer.as_deref())
+    }
 }
 
 /// Reads `NAME=N`, where N is an expression without names.

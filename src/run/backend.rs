@@ -3,6 +3,7 @@
 use std::ops::{Deref, Range};
 
 use crate::graph::model::NodeId;
+use crate::plan;
 
 use super::error::RunError;
 use super::program::Program;
@@ -83,6 +84,11 @@ impl std::fmt::Debug for Readback {
 pub trait Backend {
     /// Its name, for reports.
     fn name(&self) -> String;
+
+    /// What plans of programs that it is to run may do and have to keep.
+    fn plan_options(&self) -> plan::Options {
+        plan::Options::default()
+    }
 
     /// Makes memory and kernels ready for a program, reusing what is there. Contents of memory are undefined afterwards.
     fn prepare(&mut self, program: &Program) -> Result<(), RunError>;

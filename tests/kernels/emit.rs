@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! Emission: the payload and the Elias-Fano sections of outputs, against the files that the CPU engine writes.
 
 use std::collections::BTreeMap;
@@ -334,3 +335,6 @@ fn every_alignment_of_codes_is_emitted() {
     check_merge(&mut bench, "every alignment", &file, &encode(&[]), &file);
     check_merge(&mut bench, "every alignment, twice", &file, &file, &file);
 }
+=======
+
+>>>>>>> run

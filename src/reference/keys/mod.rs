@@ -87,7 +87,7 @@ impl<'a> Keys<'a> {
                 break;
             }
             end = end.min(least);
-            while node % 2 == 0 && node > 1 {
+            while node.is_multiple_of(2) && node > 1 {
                 node /= 2;
             }
             if node <= 1 {

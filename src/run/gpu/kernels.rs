@@ -161,8 +161,8 @@ fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel, widened: bool) -> Result<
         entry_point: Some(&kernel.shader.entry),
         compilation_options: wgpu::PipelineCompilationOptions {
             constants: &constants,
-            // Kernels write workgroup memory before they read it.
-            zero_initialize_workgroup_memory: false,
+            // As WGSL promises, and as kernels rely on.
+            zero_initialize_workgroup_memory: true,
         },
         cache: None,
     });

@@ -14,6 +14,7 @@ use std::time::Instant;
 use wgpu::{CommandEncoder, ComputePass, ErrorFilter, ErrorScopeGuard};
 
 use crate::graph::model::NodeId;
+use crate::plan;
 
 use super::backend::{Backend, Dispatch, Readback, Region};
 use super::error::RunError;
@@ -234,6 +235,10 @@ impl GpuBackend {
 impl Backend for GpuBackend {
     fn name(&self) -> String {
         self.gpu.name()
+    }
+
+    fn plan_options(&self) -> plan::Options {
+        self.gpu.plan_options()
     }
 
     fn prepare(&mut self, program: &Program) -> Result<(), RunError> {
