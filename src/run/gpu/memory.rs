@@ -210,7 +210,8 @@ fn map(
         let _ = done.send(result);
     });
     gpu.wait()?;
-    match outcome.try_recv() {
+    // Another thread that waits for the same device may be the one that calls back, a moment later.
+    match outcome.recv() {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(RunError::Device { node: None, text: error.to_string() }),
         Err(_) => Err(RunError::Device { node: None, text: "the device did not map a buffer".to_owned() }),
