@@ -12,15 +12,19 @@ mod call;
 mod collision;
 mod ef;
 mod emit;
+mod input;
 mod keys;
 mod layout;
 mod order;
 mod output;
+mod payload;
+mod prefix;
 mod rank;
 mod scan;
 mod shared;
 mod size;
 mod sort;
+mod tree;
 
 pub use call::{Call, Fault, Port};
 
@@ -39,10 +43,12 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("ef/highs", ef::highs),
     ("ef/lows", ef::lows),
     ("ef/samples", ef::samples),
+    ("ef/select", ef::select),
     ("ef/sparse_counts", ef::sparse_counts),
     ("ef_build", ef::build_on_host),
     ("emit/bits", emit::words),
     ("emit/words", emit::words),
+    ("input/parse", input::parse),
     ("order/ascending", order::ascending),
     ("order/ascending_uncached", order::ascending),
     ("order/compact", order::compact),
@@ -51,6 +57,9 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("order/merge_path", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
     ("output_layout", output::layout),
+    ("prefix/common", prefix::common),
+    ("prefix/least_retained", prefix::least_retained),
+    ("prefix/windows", prefix::windows),
     ("rank/rank512", rank::rank512),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
@@ -64,6 +73,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("size/widths", size::widths),
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
+    ("tree/levels", tree::levels),
 ];
 
 /// The reference of the pass called `name`, if it has one.

@@ -8,6 +8,7 @@ mod exceptions;
 mod highs;
 mod lows;
 mod samples;
+mod select;
 mod sparse_counts;
 
 pub(super) use build_on_host::build_on_host;
@@ -15,6 +16,7 @@ pub(super) use exceptions::exceptions;
 pub(super) use highs::highs;
 pub(super) use lows::lows;
 pub(super) use samples::samples;
+pub(super) use select::select;
 pub(super) use sparse_counts::sparse_counts;
 
 use super::layout::Layout;

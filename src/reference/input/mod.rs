@@ -1,0 +1,5 @@
+//! What an input file says about its records.
+
+mod parse;
+
+pub(super) use parse::parse;

@@ -1,0 +1,5 @@
+//! Heaps of minima.
+
+mod levels;
+
+pub(super) use levels::levels;
