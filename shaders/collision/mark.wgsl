@@ -31,18 +31,23 @@ fn mark(
     // A key occurs once in an input, so the search ends where it meets an equal one.
     var low = 0u;
     var high = params.older_records;
+    // Keys between two others share with them at least what both share with the one that is looked for.
+    var low_shared = 0u;
+    var high_shared = 0u;
     while low < high {
         let middle = low + (high - low) / 2u;
-        let order = compare_keys(middle, params.older_records + ordinal, 0u).order;
-        if order == 0i {
+        let found = compare_order(middle, params.older_records + ordinal, min(low_shared, high_shared));
+        if found.order == 0i {
             atomicOr(&bitmap[middle / 32u], 1u << (middle % 32u));
             low = middle;
             break;
         }
-        if order < 0i {
+        if found.order < 0i {
             low = middle + 1u;
+            low_shared = found.shared_bits;
         } else {
             high = middle;
+            high_shared = found.shared_bits;
         }
     }
     below[ordinal] = low;

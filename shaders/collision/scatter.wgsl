@@ -36,12 +36,18 @@ fn marked_before(i: u32) -> u32 {
 fn newer_below(record: u32) -> u32 {
     var low = params.older_records;
     var high = params.records;
+    // Keys between two others share with them at least what both share with the one that is looked for.
+    var low_shared = 0u;
+    var high_shared = 0u;
     while low < high {
         let middle = low + (high - low) / 2u;
-        if compare_keys(middle, record, 0u).order < 0i {
+        let found = compare_order(middle, record, min(low_shared, high_shared));
+        if found.order < 0i {
             low = middle + 1u;
+            low_shared = found.shared_bits;
         } else {
             high = middle;
+            high_shared = found.shared_bits;
         }
     }
     return low - params.older_records;

@@ -1,30 +1,38 @@
 // Compares keys by their windows, and through the tree where windows are equal. compare_tree.wgsl declares the same
-// function for passes without windows.
+// functions for passes without windows.
+//
+// Past the end of a key its window is zero. That never puts the shorter of two keys behind the longer one.
 
 // The binding is past those of any pass.
 @group(0) @binding(15) var<storage, read> windows: array<vec2<u32>>;
 
 // Compares the keys of two records that share their first `known` bits, and the prefix.
-//
-// Past the end of a key its window is zero. That never puts the shorter of two keys behind the longer one.
 fn compare_keys(a: u32, b: u32, known: u32) -> Comparison {
     let start = 8u * prefix[0];
-    let end = start + 64u;
-    if known < end {
-        let a_window = windows[a];
-        let b_window = windows[b];
-        if a_window.x != b_window.x {
-            let same = start + countLeadingZeros(a_window.x ^ b_window.x);
-            return Comparison(shared_at_most(same, a, b), order_of(a_window.x, b_window.x));
+    if known < start + 64u {
+        let differing = windows[a] ^ windows[b];
+        if any(differing != vec2<u32>(0u)) {
+            let in_first = differing.x != 0u;
+            let same = countLeadingZeros(select(differing.y, differing.x, in_first)) + select(32u, 0u, in_first);
+            let shorter = min(key_bits[a], key_bits[b]);
+            return Comparison(min(start + same, shorter), order_of_windows(windows[a], windows[b]));
         }
-        if a_window.y != b_window.y {
-            let same = start + 32u + countLeadingZeros(a_window.y ^ b_window.y);
-            return Comparison(shared_at_most(same, a, b), order_of(a_window.y, b_window.y));
+    }
+    return compare_bits(a, b, max(known, start + 64u));
+}
+
+// The same for a search, where some of the shared bits will do: none where windows decide, so that lengths are not read.
+fn compare_order(a: u32, b: u32, known: u32) -> Comparison {
+    let end = 8u * prefix[0] + 64u;
+    if known < end {
+        let order = order_of_windows(windows[a], windows[b]);
+        if order != 0i {
+            return Comparison(0u, order);
         }
     }
     return compare_bits(a, b, max(known, end));
 }
 
-fn shared_at_most(bits: u32, a: u32, b: u32) -> u32 {
-    return min(bits, min(key_bits[a], key_bits[b]));
+fn order_of_windows(a: vec2<u32>, b: vec2<u32>) -> i32 {
+    return select(order_of(a.x, b.x), order_of(a.y, b.y), a.x == b.x);
 }

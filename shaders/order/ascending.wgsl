@@ -34,7 +34,7 @@ fn failure_of(ordinal: u32) -> u32 {
     if known > key_bits[record - 1u] {
         return RETAINS_TOO_MUCH;
     }
-    let above = compare_keys(record - 1u, record, known).order < 0i;
+    let above = compare_order(record - 1u, record, known).order < 0i;
     return select(NOT_ABOVE, 0u, above);
 }
 

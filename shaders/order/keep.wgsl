@@ -23,7 +23,7 @@ fn superseded(record: u32, next: u32) -> bool {
     if record >= params.older_records || next < params.older_records || key_bits[record] != key_bits[next] {
         return false;
     }
-    return compare_keys(record, next, 0u).order == 0i;
+    return compare_order(record, next, 0u).order == 0i;
 }
 
 @compute @workgroup_size(GROUP)

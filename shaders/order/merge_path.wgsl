@@ -20,25 +20,42 @@ var<immediate> params: Params;
 @group(0) @binding(6) var<storage, read> prefix: array<u32>;
 @group(0) @binding(7) var<storage, read_write> order: array<u32>;
 
-// Whether older record `a` precedes newer record `b`, both counted in their inputs.
-fn older_first(a: u32, b: u32) -> bool {
-    return compare_keys(a, params.older_records + b, 0u).order <= 0i;
+// How older record `a` stands to newer record `b`, both counted in their inputs. It precedes unless it is above.
+fn compare_inputs(a: u32, b: u32, known: u32) -> Comparison {
+    return compare_order(a, params.older_records + b, known);
 }
 
 // How many older records are among the first `diagonal` of all.
+//
+// What lies between two pairs that were compared shares at least what both pairs share: the keys from the older to the newer
+// one of the lower pair, and from the newer to the older one of the upper, overlap (after Manber and Myers, "Suffix
+// arrays", 1993).
 fn split(diagonal: u32) -> u32 {
     let newer_records = params.records - params.older_records;
     var low = diagonal - min(diagonal, newer_records);
     var high = min(diagonal, params.older_records);
+    var low_shared = 0u;
+    var high_shared = 0u;
     while low < high {
         let middle = low + (high - low) / 2u;
-        if older_first(middle, diagonal - 1u - middle) {
+        let found = compare_inputs(middle, diagonal - 1u - middle, min(low_shared, high_shared));
+        if found.order <= 0i {
             low = middle + 1u;
+            low_shared = found.shared_bits;
         } else {
             high = middle;
+            high_shared = found.shared_bits;
         }
     }
     return low;
+}
+
+// The bits that the key taken next from an input shares with one that its predecessor shares `bits` with.
+fn known_of_next(record: u32, bits: u32) -> u32 {
+    if bits == 0u {
+        return 0u;
+    }
+    return min(bits, retained[record]);
 }
 
 @compute @workgroup_size(GROUP)
@@ -56,14 +73,22 @@ fn merge_path(
     let newer_records = params.records - params.older_records;
     var a = split(begin);
     var b = begin - a;
+    var known = 0u;
     for (var i = begin; i < end; i += 1u) {
-        let takes_older = b >= newer_records || (a < params.older_records && older_first(a, b));
+        var takes_older = b >= newer_records;
+        if !takes_older && a < params.older_records {
+            let found = compare_inputs(a, b, known);
+            takes_older = found.order <= 0i;
+            known = found.shared_bits;
+        }
         if takes_older {
             order[i] = a;
             a += 1u;
+            known = known_of_next(a, known);
         } else {
             order[i] = params.older_records + b;
             b += 1u;
+            known = known_of_next(params.older_records + b, known);
         }
     }
 }

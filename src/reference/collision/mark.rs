@@ -12,11 +12,13 @@ pub(in crate::reference) fn mark(call: &Call<'_>) -> Result<(), Fault> {
     for newer in older_records..records {
         // Where inputs do not ascend, what is found depends on the search: the kernel's, which halves.
         let (mut low, mut high) = (0, older_records);
+        let (mut low_shared, mut high_shared) = (0, 0);
         while low < high {
             let middle = low + (high - low) / 2;
-            match keys.compare(middle, newer, 0)?.order {
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
+            let found = keys.compare_order(middle, newer, low_shared.min(high_shared))?;
+            match found.order {
+                Ordering::Less => (low, low_shared) = (middle + 1, found.shared_bits),
+                Ordering::Greater => (high, high_shared) = (middle, found.shared_bits),
                 Ordering::Equal => {
                     let word = u64::from(middle / 32);
                     bitmap.set(word, bitmap.get(word)? | 1 << (middle % 32))?;

@@ -40,12 +40,14 @@ pub(in crate::reference) fn scatter(call: &Call<'_>) -> Result<(), Fault> {
 /// How many newer keys are below that of an older record.
 fn newer_below(keys: &Comparer<'_>, record: u32, older_records: u32, records: u32) -> Result<u32, Fault> {
     let (mut low, mut high) = (older_records, records);
+    let (mut low_shared, mut high_shared) = (0, 0);
     while low < high {
         let middle = low + (high - low) / 2;
-        if keys.compare(middle, record, 0)?.order == Ordering::Less {
-            low = middle + 1;
+        let found = keys.compare_order(middle, record, low_shared.min(high_shared))?;
+        if found.order == Ordering::Less {
+            (low, low_shared) = (middle + 1, found.shared_bits);
         } else {
-            high = middle;
+            (high, high_shared) = (middle, found.shared_bits);
         }
     }
     Ok(low - older_records)

@@ -39,19 +39,34 @@ impl<'a> Comparer<'a> {
     /// Between keys of inputs that do not ascend, what is taken as known may not be shared. So that the result is that of
     /// the kernel all the same, windows are looked at just when it does.
     pub(in crate::reference) fn compare(&self, a: u32, b: u32, known: u32) -> Result<Comparison, Fault> {
+        let (found, by_windows) = self.compare_with_windows(a, b, known)?;
+        if by_windows {
+            let shorter = self.keys.key_bits(a)?.min(self.keys.key_bits(b)?);
+            return Ok(Comparison { shared_bits: found.shared_bits.min(shorter), ..found });
+        }
+        Ok(found)
+    }
+
+    /// The same for a search, where some of the shared bits will do: none where windows decide.
+    pub(in crate::reference) fn compare_order(&self, a: u32, b: u32, known: u32) -> Result<Comparison, Fault> {
+        let (found, by_windows) = self.compare_with_windows(a, b, known)?;
+        Ok(if by_windows { Comparison { shared_bits: 0, ..found } } else { found })
+    }
+
+    /// What keys and zeros behind them share, and whether windows said so.
+    fn compare_with_windows(&self, a: u32, b: u32, known: u32) -> Result<(Comparison, bool), Fault> {
         let Some(windows) = self.windows else {
-            return self.compare_bits(a, b, known.max(self.prefix_bits));
+            return Ok((self.compare_bits(a, b, known.max(self.prefix_bits))?, false));
         };
         let end = self.prefix_bits.wrapping_add(64);
         if known < end {
             let [a_window, b_window] = [window(&windows, a)?, window(&windows, b)?];
             if a_window != b_window {
-                let same = self.prefix_bits.wrapping_add((a_window ^ b_window).leading_zeros());
-                let shorter = self.keys.key_bits(a)?.min(self.keys.key_bits(b)?);
-                return Ok(Comparison { shared_bits: same.min(shorter), order: a_window.cmp(&b_window) });
+                let shared_bits = self.prefix_bits.wrapping_add((a_window ^ b_window).leading_zeros());
+                return Ok((Comparison { shared_bits, order: a_window.cmp(&b_window) }, true));
             }
         }
-        self.compare_bits(a, b, known.max(end))
+        Ok((self.compare_bits(a, b, known.max(end))?, false))
     }
 
     /// Compares the keys of two records from bit `known` on.

@@ -6,7 +6,7 @@
 
 mod compare;
 
-pub(super) use compare::Comparer;
+pub(super) use compare::{Comparer, Comparison};
 
 use super::{Call, Fault, Port};
 

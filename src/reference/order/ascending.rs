@@ -23,7 +23,7 @@ pub(in crate::reference) fn ascending(call: &Call<'_>) -> Result<(), Fault> {
         let most = if ordinal == 0 { 0 } else { keys.key_bits(record - 1)? };
         let code = if known > most {
             RETAINS_TOO_MUCH
-        } else if ordinal > 0 && keys.compare(record - 1, record, known)?.order != Ordering::Less {
+        } else if ordinal > 0 && keys.compare_order(record - 1, record, known)?.order != Ordering::Less {
             NOT_ABOVE
         } else {
             continue;
