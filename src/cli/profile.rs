@@ -90,8 +90,11 @@ fn nodes(profile: &Profile) -> String {
     for node in &profile.nodes {
         columns.row(row(node));
     }
-    let clock = if profile.nodes.iter().any(|node| node.host_clock) {
+    let host = |node: &NodeProfile| node.host_clock;
+    let clock = if profile.nodes.iter().all(host) {
         "the host's clock"
+    } else if profile.nodes.iter().any(host) {
+        "the device's clock, and the host's for host passes"
     } else {
         "the device's clock"
     };
