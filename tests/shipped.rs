@@ -29,10 +29,6 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn stage(pass: &str) -> &str {
-    pass.split('/').next().unwrap()
-}
-
 /// Loads every shipped pass and graph that `wanted` names and gives what was wrong with them.
 fn lint(shaders: Shaders, wanted: impl Fn(&str) -> bool) -> String {
     let mut diagnostics = Diagnostics::new();
