@@ -48,7 +48,12 @@ impl<'a> Comparer<'a> {
     }
 
     /// The same for a search, where some of the shared bits will do: none where windows decide.
-    pub(in crate::reference) fn compare_order(&self, a: u32, b: u32, known: u32) -> Result<Comparison, Fault> {
+    pub(in crate::reference) fn compare_order(
+        &self,
+        a: u32,
+        b: u32,
+        known: u32,
+    ) -> Result<Comparison, Fault> {
         let (found, by_windows) = self.compare_with_windows(a, b, known)?;
         Ok(if by_windows { Comparison { shared_bits: 0, ..found } } else { found })
     }

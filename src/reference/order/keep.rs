@@ -14,7 +14,8 @@ pub(in crate::reference) fn keep(call: &Call<'_>) -> Result<(), Fault> {
         let mut superseded = false;
         if record < older_records && i + 1 < records {
             let next = order.get(i + 1)?;
-            superseded = next >= older_records && keys.compare_order(record, next, 0)?.order == Ordering::Equal;
+            superseded =
+                next >= older_records && keys.compare_order(record, next, 0)?.order == Ordering::Equal;
         }
         keep.set(i, u32::from(!superseded))?;
     }
