@@ -5,6 +5,7 @@ mod support;
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use support::{Row, cases, data, encode, merge, merge_with, read, read_json, repair_checksums, rows};
 use weft::fixture::{Fixture, Side, adversarial, cutover};
 use weft::format::kv03::{Kv03, encode as encode_into};
@@ -127,13 +128,14 @@ fn cutover_merges() {
     let small = |shape: &weft::fixture::Shape| shape.records + shape.records / shape.ratio <= 16_384;
     let shapes: Vec<_> = cutover().into_iter().filter(small).collect();
     assert_eq!(shapes.len(), 20);
+    let mut engines: Vec<Engine> = GRAPHS.iter().map(|graph| Engine::device(graph)).collect();
+    engines.push(Engine::reference("kv03/baseline"));
     for shape in shapes {
         let [older, newer] = pair(&Fixture::Shape(shape));
         let expected = merge(&[&older, &newer]).expect("a merge");
-        for graph in GRAPHS {
-            Engine::device(graph).assert_merges(&format!("{shape:?}"), &older, &newer, &expected);
+        for engine in &mut engines {
+            engine.assert_merges(&format!("{shape:?}"), &older, &newer, &expected);
         }
-        Engine::reference("kv03/baseline").assert_merges(&format!("{shape:?}"), &older, &newer, &expected);
     }
 }
 
@@ -251,45 +253,46 @@ fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_two_files_by_reference(older in rows(70), newer in rows(70)) {
-        let (older, newer) = (encode(&older), encode(&newer));
-        for graph in GRAPHS {
-            assert_agrees(&mut Engine::reference(graph), &older, &newer);
-        }
-    }
-
-    #[test]
-    fn damaged_files_by_reference(older in rows(70), newer in rows(70), edits in edits(), which: bool) {
-        let (mut older, mut newer) = (encode(&older), encode(&newer));
-        mutate(if which { &mut older } else { &mut newer }, &edits);
-        for graph in GRAPHS {
-            assert_agrees(&mut Engine::reference(graph), &older, &newer);
-        }
-    }
-}
-
-/// The same on the device, whose kernels take longer to make than to run: one engine for all cases.
-#[test]
-fn damaged_files_on_the_device() {
-    let mut engines = [Engine::device("kv03/baseline"), Engine::device("kv03/complete")];
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 60,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    let files = (rows(70), rows(70), edits(), any::<bool>());
+/// Tries many cases on engines that are kept from one to the next: loading graphs and making kernels takes longer than they do.
+fn for_cases<S: Strategy>(
+    cases: u32,
+    files: S,
+    mut engines: Vec<Engine>,
+    check: impl Fn(&mut Engine, &S::Value),
+) {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let engines = std::cell::RefCell::new(&mut engines);
-    let outcome = runner.run(&files, |(older, newer, edits, which)| {
-        let (mut older, mut newer) = (encode(&older), encode(&newer));
-        mutate(if which { &mut older } else { &mut newer }, &edits);
-        for engine in engines.borrow_mut().iter_mut() {
-            assert_agrees(engine, &older, &newer);
-        }
+    let outcome = TestRunner::new(config).run(&files, |files| {
+        engines.borrow_mut().iter_mut().for_each(|engine| check(engine, &files));
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Two files, one of them damaged.
+fn damaged() -> impl Strategy<Value = [Vec<u8>; 2]> {
+    (rows(70), rows(70), edits(), any::<bool>()).prop_map(|(older, newer, edits, which)| {
+        let mut files = [encode(&older), encode(&newer)];
+        mutate(&mut files[usize::from(which)], &edits);
+        files
+    })
+}
+
+#[test]
+fn any_two_files_by_reference() {
+    let files = (rows(70), rows(70)).prop_map(|(older, newer)| [encode(&older), encode(&newer)]);
+    let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
+    for_cases(150, files, engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+}
+
+#[test]
+fn damaged_files_by_reference() {
+    let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
+    for_cases(400, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+}
+
+#[test]
+fn damaged_files_on_the_device() {
+    let engines = vec![Engine::device("kv03/baseline"), Engine::device("kv03/complete")];
+    for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
