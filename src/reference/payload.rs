@@ -1,14 +1,15 @@
 //! The payload of a file: bits, the first one the highest of its first byte.
 
 use super::{Fault, Port};
+use crate::format::kv03::PAYLOAD_OFFSET;
 
 /// Word at which the payload begins in a file.
-const PAYLOAD_AT: u64 = 72;
+const PAYLOAD_WORD: u64 = PAYLOAD_OFFSET / 4;
 
 /// 32 bits from bit `at` of a file's payload on. Zeros follow the end of the file.
 pub(super) fn window(file: &Port<'_>, at: u32) -> Result<u32, Fault> {
     let word = |index| if index < file.len() { file.get(index).map(u32::swap_bytes) } else { Ok(0) };
-    let first = PAYLOAD_AT + u64::from(at / 32);
+    let first = PAYLOAD_WORD + u64::from(at / 32);
     let pair = u64::from(word(first)?) << 32 | u64::from(word(first + 1)?);
     Ok((pair << (at % 32) >> 32) as u32)
 }

@@ -119,8 +119,11 @@ fn what_cannot_be_selected_is_refused() {
     let mut bench = Bench::new();
     for values in sequences() {
         let sound = Sequence::new(&values);
-        // A sample's position above 32 bits, one behind the highs, one that makes a dense group sparse.
-        for (word, change) in [(1, 1), (0, 1 << 31), (3, 1)] {
+        // A sample's position above 32 bits, one behind the highs, and a list that begins far behind all exceptions.
+        let dense = sound.sections[2][3] == ALL_ONES;
+        for (word, change) in
+            [(1, 1), (0, 1 << 31), (3, 1)].into_iter().filter(|&(word, _)| dense || word == 3)
+        {
             let mut sequence = sound.clone();
             sequence.sections[2][word] ^= change;
             assert!(sequence.check(&mut bench).contains(&ALL_ONES));
@@ -225,10 +228,8 @@ impl Parsing {
 
     fn run(&self, bench: &mut Bench) -> [Vec<u32>; 5] {
         // Ones behind the payload, so that reading on finds counts and values.
-        let mut bits = self.payload.clone();
-        while bits.len() % 64 != 0 || bits.len() < self.payload.len() + 192 {
-            bits.push('1');
-        }
+        let whole = (self.payload.len() + 192).next_multiple_of(64);
+        let bits = format!("{:1<whole$}", self.payload);
         let mut file = vec![0xff; PAYLOAD_OFFSET as usize];
         let byte = |at: usize| u8::from_str_radix(&bits[at..at + 8], 2).expect("binary digits");
         file.extend((0..bits.len()).step_by(8).map(byte));
@@ -309,7 +310,12 @@ fn each_failure_has_its_code() {
         Parsing { records: count, ..Parsing::block(records, 0) }.refused(&mut bench, 0, code, why);
     }
     Parsing { common_bits: 13, starts: vec![0, 30 - 13], ..one() }.refused(&mut bench, 0, 6, "another width");
-    Parsing { common_bits: 12, starts: vec![0, 30 - 12], ..one() }.refused(&mut bench, 0, 8, "");
+    Parsing { common_bits: 12, starts: vec![0, 30 - 12], last_key_bits: 16, ..one() }.refused(
+        &mut bench,
+        0,
+        8,
+        "the last key has another length",
+    );
 }
 
 /// The bits of two files' symbols, in the order of `columns.yaml`.
@@ -532,7 +538,7 @@ fn judge(bench: &mut Bench, older: &[u8], newer: &[u8]) -> [bool; 2] {
         let status = found[name][0];
         let blocks = Kv03::open(file).expect("a file").records().div_ceil(15) as u32;
         assert!(
-            status == ALL_ONES || (status >> 7 < blocks && (1..=9).contains(&(status & 127))),
+            status == ALL_ONES || (status >> 7 < blocks.max(1) && (1..=9).contains(&(status & 127))),
             "{name}: {status}"
         );
         status == ALL_ONES
@@ -542,7 +548,7 @@ fn judge(bench: &mut Bench, older: &[u8], newer: &[u8]) -> [bool; 2] {
 #[test]
 fn damaged_payloads_are_refused() {
     let bench = RefCell::new(Bench::new());
-    let flips = || prop::collection::vec(any::<prop::sample::Index>(), 0..3);
+    let flips = || prop::collection::vec(any::<prop::sample::Index>(), 0..9);
     let refused = Cell::new(0);
     TestRunner::new(Config::with_cases(250))
         .run(&(rows(50), rows(50), flips(), flips()), |(older, newer, in_older, in_newer)| {

@@ -2,12 +2,9 @@
 
 use crate::format::bits::golomb_len;
 use crate::format::envelope::BLOCK_RECORDS;
-use crate::format::kv03::PAYLOAD_OFFSET;
 use crate::reference::layout::Layout;
+use crate::reference::payload::window;
 use crate::reference::{Call, Fault, Port};
-
-/// The word of a file with which its payload begins.
-const PAYLOAD_WORD: u64 = PAYLOAD_OFFSET / 4;
 
 /// Each surviving record from its offset on: the code of its control count, that of its suffix, and then what is left of
 /// its key and its value, which follow one another in its input.
@@ -39,7 +36,7 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
         let mut source = literal_starts.get(record)?.wrapping_add(shared.wrapping_sub(retained.get(record)?));
         while at < u64::from(end) {
             let len = (u64::from(end) - at).min(32);
-            let bits = input_bits(input, source)?;
+            let bits = window(input, source)?;
             put(&payload, at, u64::from(bits) >> (32 - len), len)?;
             source = source.wrapping_add(32);
             at += len;
@@ -56,12 +53,4 @@ fn put(payload: &Port<'_>, at: u64, bits: u64, len: u64) -> Result<(), Fault> {
         payload.set(word, payload.get(word)? | (1u32 << (31 - bit)).swap_bytes())?;
     }
     Ok(())
-}
-
-/// 32 bits from bit `at` of the payload of a file on; zeros past the file's end.
-fn input_bits(file: &Port<'_>, at: u32) -> Result<u32, Fault> {
-    let first = PAYLOAD_WORD + u64::from(at / 32);
-    let word = |index| if index < file.len() { file.get(index).map(u32::swap_bytes) } else { Ok(0) };
-    let pair = u64::from(word(first)?) << 32 | u64::from(word(first + 1)?);
-    Ok((pair << (at % 32) >> 32) as u32)
 }

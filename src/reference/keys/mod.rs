@@ -8,10 +8,8 @@ mod compare;
 
 pub(super) use compare::{Comparer, Comparison};
 
+use super::payload::window;
 use super::{Call, Fault, Port};
-
-/// Word at which the payload begins in a file.
-const PAYLOAD_AT: u64 = 72;
 
 /// A run of bits of a key that one record holds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,9 +108,6 @@ impl<'a> Keys<'a> {
     /// 32 bits from the beginning of a run on; those past its end are of no meaning.
     pub(super) fn word(&self, run: Run) -> Result<u32, Fault> {
         let file = if run.newer { &self.newer } else { &self.older };
-        let word = |index| if index < file.len() { file.get(index).map(u32::swap_bytes) } else { Ok(0) };
-        let first = PAYLOAD_AT + u64::from(run.at / 32);
-        let pair = u64::from(word(first)?) << 32 | u64::from(word(first + 1)?);
-        Ok((pair << (run.at % 32) >> 32) as u32)
+        window(file, run.at)
     }
 }
