@@ -12,7 +12,7 @@ use crate::format::FormatError;
 use crate::format::Output;
 use crate::format::elias_fano::{Section, Shape};
 use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
-use crate::format::kv03::{Contents, Cursor, FileWriter, Kv03, PAYLOAD_OFFSET, Summary, assemble};
+use crate::format::kv::{Contents, Cursor, File, FileWriter, Framing, Profile, Summary, assemble};
 use crate::graph::model::Graph;
 use crate::plan;
 use crate::run::{Backend, Options, Outcome, Program, RunError, Times, run};
@@ -61,14 +61,14 @@ pub struct Stages {
 /// Two files ready to be merged by a graph.
 #[derive(Debug)]
 pub struct GraphMerge<'a> {
-    inputs: [Kv03<'a>; 2],
+    inputs: [File<'a>; 2],
     /// None if both files are empty.
     program: Option<Program>,
     plan_seconds: f64,
 }
 
 /// The numbers that a graph needs of an older and a newer file.
-pub fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> BTreeMap<String, u64> {
+pub fn symbols(older: &File<'_>, newer: &File<'_>) -> BTreeMap<String, u64> {
     let mut symbols = BTreeMap::new();
     for (side, file) in [("older", older), ("newer", newer)] {
         let directory = &file.directory;
@@ -77,7 +77,7 @@ pub fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> BTreeMap<String, u64> {
             ("records", file.records()),
             ("payload_bits", directory.payload_bits),
             ("common_bits", file.offset_stride()),
-            ("last_key_bits", directory.terminal_bits.saturating_sub(1)),
+            ("last_key_bits", file.last_key_bits()),
             ("universe", directory.offsets.universe),
             ("low_width", u64::from(directory.offsets.low_width)),
             ("exceptions", file.offset_sections().words(Section::Exceptions)),
@@ -96,8 +96,8 @@ impl<'a> GraphMerge<'a> {
     /// device is a CPU, whose loops end silently when they are long.
     pub fn new(
         graph: Arc<Graph>,
-        older: Kv03<'a>,
-        newer: Kv03<'a>,
+        older: File<'a>,
+        newer: File<'a>,
         options: &plan::Options,
         cpu_adapter: bool,
     ) -> Result<GraphMerge<'a>, GraphMergeError> {
@@ -142,7 +142,7 @@ impl<'a> GraphMerge<'a> {
         self.check_frames(verify)?;
         stages.verify_seconds = begin.elapsed().as_secs_f64();
         let Some(program) = &self.program else {
-            let summary = FileWriter::new(out).finish().map_err(GraphMergeError::Write)?;
+            let summary = FileWriter::new(Framing::Kv03, out).finish().map_err(GraphMergeError::Write)?;
             return Ok((summary, stages));
         };
         let outcome = run(program, backend, &self.graph_inputs(), Options::default());
@@ -157,7 +157,7 @@ impl<'a> GraphMerge<'a> {
     /// What the graph does not look at: body checksums, and what is no record. Two threads, one a file.
     fn check_frames(&self, verify: bool) -> Result<(), GraphMergeError> {
         let [older, newer] = &self.inputs;
-        let check = |file: &Kv03<'_>| {
+        let check = |file: &File<'_>| {
             // A wrong checksum is the better explanation of anything else.
             if verify {
                 file.header.check_body_crc(crc32c::crc32c(file.body()))?;
@@ -185,7 +185,7 @@ impl<'a> GraphMerge<'a> {
         let file = &self.inputs[input];
         // The block's own offset is the best place there is, unless that is what is wrong.
         let start = file.block_start(*position).unwrap_or(0);
-        let offset = PAYLOAD_OFFSET + start.min(file.directory.payload_bits) / 8;
+        let offset = file.profile.payload_offset() + start.min(file.directory.payload_bits) / 8;
         let what = format!("{unit} {position}: {text} (found by node `{node}`)");
         GraphMergeError::Input { input, error: FormatError::corrupt(offset, what) }
     }
@@ -195,8 +195,8 @@ impl<'a> GraphMerge<'a> {
 ///
 /// A comparison walks its keys fragment by fragment, a fragment being a run of bits that one record holds, and asks the owner
 /// tree once a fragment. An invocation makes a binary search of comparisons and a few more.
-fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
-    let records: u64 = inputs.iter().map(Kv03::records).sum();
+fn check_loops(inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
+    let records: u64 = inputs.iter().map(File::records).sum();
     let levels = u64::from(records.next_power_of_two().ilog2());
     let mut longest = 0;
     for (input, &file) in inputs.iter().enumerate() {
@@ -214,7 +214,7 @@ fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
 }
 
 /// The most loop iterations that walking over one key of a file can take.
-fn longest_walk(file: Kv03<'_>, levels: u64) -> Result<u64, FormatError> {
+fn longest_walk(file: File<'_>, levels: u64) -> Result<u64, FormatError> {
     let mut cursor = Cursor::new(file, false);
     // Retained lengths of the records that own a part of the current key, which ascend.
     let mut owners: Vec<u64> = Vec::new();
@@ -259,7 +259,7 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
         )));
     };
     let common_width = (common_bits > 0).then_some(common_bits);
-    let contents = Contents { records, payload_bits, common_width, last_key_bits, offsets };
+    let contents = Contents { profile: Profile::Kv03, records, payload_bits, common_width, last_key_bits, offsets };
     assemble(out, contents, payload, sections).map_err(GraphMergeError::Write)
 }
 

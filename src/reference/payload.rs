@@ -1,10 +1,10 @@
 //! The payload of a file: bits, the first one the highest of its first byte.
 
 use super::{Fault, Port};
-use crate::format::kv03::PAYLOAD_OFFSET;
+use crate::format::kv::Profile;
 
 /// Word at which the payload begins in a file.
-const PAYLOAD_WORD: u64 = PAYLOAD_OFFSET / 4;
+const PAYLOAD_WORD: u64 = Profile::Kv03.payload_offset() / 4;
 
 /// 32 bits from bit `at` of a file's payload on. Zeros follow the end of the file.
 pub(super) fn window(file: &Port<'_>, at: u32) -> Result<u32, Fault> {
