@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{Row, data, encode, read, repair_checksums};
 use tempfile::TempDir;
-use weft::format::kv03::{Cursor, Kv03};
+use weft::format::kv::{Cursor, File as KeyValueFile};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
 
@@ -352,7 +352,7 @@ fn check_goes_on_after_a_failure_and_tells_of_short_retention() {
     );
     assert_eq!(
         messages,
-        "weft: bad.kv: not an Everett file: at byte 0: 8 bytes, fewer than a header's 96; give a KV03 file, or make one \
+        "weft: bad.kv: not an Everett file: at byte 0: 8 bytes, fewer than a header's 96; give a KV02 or KV03 file, or make one \
          from rows with weft import\n\
          weft: none.kv: cannot read: No such file or directory (os error 2); check the path\n"
     );
@@ -503,7 +503,7 @@ fn forged_records_are_refused() {
     // The last value of the first block takes a byte of the second block.
     let rows: Vec<Row> = (b'a'..=b'r').map(|key| (vec![key], Some(vec![key]))).collect();
     let file = encode(&rows);
-    let mut cursor = Cursor::new(Kv03::open(&file).unwrap(), true);
+    let mut cursor = Cursor::new(KeyValueFile::open(&file).unwrap(), true);
     while cursor.advance().unwrap() && cursor.ordinal() < 14 {}
     let count_last_bit = cursor.record().value_at + 3;
     // Without a declared width, so that the block's end is what tells.
@@ -524,7 +524,7 @@ fn what_is_no_file_is_refused() {
     place.put("a.kv", encode(&[row("k", "v")]));
     fs::create_dir(place.path("folder")).unwrap();
     mkfifoat(CWD, place.path("pipe"), Mode::from_raw_mode(0o600)).unwrap();
-    let give = "give a KV03 file";
+    let give = "give a KV02 or KV03 file";
     for command in [&["check"][..], &["info"], &["dump"], &["merge", "a.kv", "-o", "out"]] {
         place.fails(
             &[command, &["folder"]].concat(),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use support::{Row, cases, data, encode, merge, merge_with, read, read_json, repair_checksums, rows};
 use weft::fixture::{Fixture, Side, adversarial, cutover};
-use weft::format::kv03::{Kv03, encode as encode_into};
+use weft::format::kv::{File, Framing, encode as encode_into};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::merge::cpu::Options;
@@ -56,7 +56,7 @@ impl Engine {
     }
 
     fn bind<'a>(&self, older: &'a [u8], newer: &'a [u8]) -> Result<GraphMerge<'a>, GraphMergeError> {
-        let (older, newer) = (Kv03::open(older).expect("it opens"), Kv03::open(newer).expect("it opens"));
+        let (older, newer) = (File::open(older).expect("it opens"), File::open(newer).expect("it opens"));
         GraphMerge::new(Arc::clone(&self.graph), older, newer, &self.options, self.cpu_adapter)
     }
 
@@ -227,7 +227,7 @@ fn keys_too_long_for_a_cpu_adapter_are_refused_before_anything_runs() {
 
 /// What a graph does with two files must be what the streaming engine does: the same bytes, or a refusal of the same input.
 fn assert_agrees(engine: &mut Engine, older: &[u8], newer: &[u8]) {
-    if Kv03::open(older).is_err() || Kv03::open(newer).is_err() {
+    if File::open(older).is_err() || File::open(newer).is_err() {
         return;
     }
     let expected = merge_with(&[older, newer], Options { verify: true });

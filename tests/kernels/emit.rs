@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use weft::fixture::{Side, adversarial, complete};
 use weft::format::bits::{bit, golomb_len, shared_bits};
 use weft::format::elias_fano::{Encoder, Section, Shape};
-use weft::format::kv03::{Cursor, Kv03};
+use weft::format::kv::{Cursor, File};
 
 use crate::device::{Bench, bytes, words};
 use crate::support::{Row, cases, encode, merge, read, rows};
@@ -30,7 +30,7 @@ impl Columns {
         // A newer key takes the place of an older one.
         let mut surviving = BTreeMap::new();
         for file in [older, newer] {
-            let mut cursor = Cursor::new(Kv03::open(file).expect("a file"), true);
+            let mut cursor = Cursor::new(File::open(file).expect("a file"), true);
             while cursor.advance().expect("a sound file") {
                 surviving.insert(cursor.key().to_vec(), columns.key_bits.len());
                 let record = cursor.record();
@@ -75,7 +75,7 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
     let layout = check_layout(bench, name, &columns, expected);
     let symbols = [
         ("records", columns.key_bits.len() as u64),
-        ("older_records", Kv03::open(older).expect("a file").records()),
+        ("older_records", File::open(older).expect("a file").records()),
         ("survivors", columns.refs.len() as u64),
         ("payload_bits", u64::from(columns.payload_bits)),
         ("older_words", older.len() as u64 / 4),
@@ -95,7 +95,7 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
         .map(|(name, column)| (name, bytes(column))),
     );
     let outputs = bench.run("emit/payload.yaml", &symbols, &inputs);
-    let mut payload = Kv03::open(expected).expect("a file").section(0).to_vec();
+    let mut payload = File::open(expected).expect("a file").section(0).to_vec();
     payload.resize(payload.len().next_multiple_of(4), 0);
     for emitter in ["words", "bits"] {
         assert!(outputs[emitter] == words(&payload), "{name}: the payload by {emitter}");
@@ -104,7 +104,7 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
 
 /// Checks all that follows from the offsets, and gives the layout.
 fn check_layout(bench: &mut Bench, name: &str, columns: &Columns, expected: &[u8]) -> Vec<u32> {
-    let file = Kv03::open(expected).expect("a file");
+    let file = File::open(expected).expect("a file");
     let (extremes, last_key_bits) = columns.widths();
     let outputs = run_sections(bench, &columns.offsets, columns.payload_bits, extremes, last_key_bits);
     let shape = file.directory.offsets;
@@ -115,7 +115,7 @@ fn check_layout(bench: &mut Bench, name: &str, columns: &Columns, expected: &[u8
         file.offset_stride() as u32,
         shape.universe as u32,
         shape.low_width,
-        file.directory.terminal_bits.saturating_sub(1) as u32,
+        file.last_key_bits() as u32,
         low_words,
         high_words,
     ];

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use weft::fixture::adversarial;
 use weft::format::elias_fano::{Encoder, Sections, Shape};
-use weft::format::kv03::{Cursor, Kv03, PAYLOAD_OFFSET};
+use weft::format::kv::{Cursor, File, Profile};
 
 use crate::device::{Bench, bytes, words};
 use crate::support::{Row, cases, encode, read, rows};
@@ -230,7 +230,7 @@ impl Parsing {
         // Ones behind the payload, so that reading on finds counts and values.
         let whole = (self.payload.len() + 192).next_multiple_of(64);
         let bits = format!("{:1<whole$}", self.payload);
-        let mut file = vec![0xff; PAYLOAD_OFFSET as usize];
+        let mut file = vec![0xff; Profile::Kv03.payload_offset() as usize];
         let byte = |at: usize| u8::from_str_radix(&bits[at..at + 8], 2).expect("binary digits");
         file.extend((0..bits.len()).step_by(8).map(byte));
         let symbols = [
@@ -319,7 +319,7 @@ fn each_failure_has_its_code() {
 }
 
 /// The bits of two files' symbols, in the order of `columns.yaml`.
-fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> Vec<(&'static str, u64)> {
+fn symbols(older: &File<'_>, newer: &File<'_>) -> Vec<(&'static str, u64)> {
     const NAMES: [[&str; 8]; 2] = [
         [
             "older_words",
@@ -342,14 +342,14 @@ fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> Vec<(&'static str, u64)> {
             "newer_exceptions",
         ],
     ];
-    let numbers = |file: &Kv03<'_>| {
+    let numbers = |file: &File<'_>| {
         let directory = &file.directory;
         [
             file.file().len() as u64 / 4,
             file.records(),
             directory.payload_bits,
             file.offset_stride(),
-            directory.terminal_bits.saturating_sub(1),
+            file.last_key_bits(),
             directory.offsets.universe,
             u64::from(directory.offsets.low_width),
             file.section(4).len() as u64 / 8,
@@ -377,7 +377,7 @@ impl Truth {
     fn of(files: [&[u8]; 2]) -> Truth {
         let mut truth = Truth::default();
         for (file, starts) in files.into_iter().zip(0..) {
-            let file = Kv03::open(file).expect("a file");
+            let file = File::open(file).expect("a file");
             truth.starts[starts] = (0..file.directory.offsets.entries)
                 .map(|entry| {
                     file.offset_sections().select(file.directory.offsets, entry).expect("an entry") as u32
@@ -417,7 +417,7 @@ impl Truth {
 
 /// Checks all that passes say about two sound files; `most` says whether they retain all that they can.
 fn check(bench: &mut Bench, case: &str, older: &[u8], newer: &[u8], most: bool) {
-    let symbols = symbols(&Kv03::open(older).expect("a file"), &Kv03::open(newer).expect("a file"));
+    let symbols = symbols(&File::open(older).expect("a file"), &File::open(newer).expect("a file"));
     let inputs = [("older", older.to_vec()), ("newer", newer.to_vec())];
     let found = bench.run("input/columns.yaml", &symbols, &inputs);
     let truth = Truth::of([older, newer]);
@@ -518,7 +518,7 @@ fn sizes_around_blocks_and_groups() {
 
 /// Whether the reader takes the records of a file, whose other sections are sound.
 fn is_sound(file: &[u8]) -> bool {
-    let mut cursor = Cursor::new(Kv03::open(file).expect("a file"), false);
+    let mut cursor = Cursor::new(File::open(file).expect("a file"), false);
     loop {
         match cursor.advance() {
             Ok(true) => {}
@@ -530,13 +530,13 @@ fn is_sound(file: &[u8]) -> bool {
 
 /// Runs two files of which any bit behind the directory may be wrong; gives whether each is taken.
 fn judge(bench: &mut Bench, older: &[u8], newer: &[u8]) -> [bool; 2] {
-    let symbols = symbols(&Kv03::open(older).expect("a file"), &Kv03::open(newer).expect("a file"));
+    let symbols = symbols(&File::open(older).expect("a file"), &File::open(newer).expect("a file"));
     let inputs = [("older", older.to_vec()), ("newer", newer.to_vec())];
     let found = bench.run("input/columns.yaml", &symbols, &inputs);
     let bounds = [("older_status", older), ("newer_status", newer)];
     bounds.map(|(name, file)| {
         let status = found[name][0];
-        let blocks = Kv03::open(file).expect("a file").records().div_ceil(15) as u32;
+        let blocks = File::open(file).expect("a file").records().div_ceil(15) as u32;
         assert!(
             status == ALL_ONES || (status >> 7 < blocks.max(1) && (1..=9).contains(&(status & 127))),
             "{name}: {status}"
@@ -554,10 +554,10 @@ fn damaged_payloads_are_refused() {
         .run(&(rows(50), rows(50), flips(), flips()), |(older, newer, in_older, in_newer)| {
             let mut files = [encode(&older), encode(&newer)];
             for (file, flips) in files.iter_mut().zip([in_older, in_newer]) {
-                let bits = Kv03::open(file).expect("a file").directory.payload_bits as usize;
+                let bits = File::open(file).expect("a file").directory.payload_bits as usize;
                 for flip in flips.iter().filter(|_| bits > 0) {
                     let bit = flip.index(bits);
-                    file[PAYLOAD_OFFSET as usize + bit / 8] ^= 0x80 >> (bit % 8);
+                    file[Profile::Kv03.payload_offset() as usize + bit / 8] ^= 0x80 >> (bit % 8);
                 }
             }
             let [older, newer] = &files;
@@ -579,7 +579,7 @@ fn damage_anywhere_gives_the_same_failures() {
             let files = [encode(&older), encode(&newer)];
             let files = [(0, in_older), (1, in_newer)].map(|(side, changes): (usize, _)| {
                 let mut file = words(&files[side]);
-                let body = PAYLOAD_OFFSET as usize / 4;
+                let body = Profile::Kv03.payload_offset() as usize / 4;
                 for (word, value) in changes {
                     let word = body + word.index(file.len() - body);
                     file[word] = value;
