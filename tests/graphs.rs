@@ -85,7 +85,7 @@ fn engines() -> impl Iterator<Item = Engine> {
 fn pair(fixture: &Fixture) -> [Vec<u8>; 2] {
     [Side::Older, Side::Newer].map(|side| {
         let mut file = Vec::new();
-        encode_into(fixture.rows(side), &mut file).expect("rows ascend");
+        encode_into(Framing::Kv03, fixture.rows(side), &mut file).expect("rows ascend");
         file
     })
 }
