@@ -1,5 +1,10 @@
 // What an output record copies lies in the payload of an input. emit/from_arena.wgsl declares the same for an arena.
 
+struct Params {
+    older_records: u32,
+}
+var<immediate> params: Params;
+
 // The bindings are past those of any pass.
 @group(0) @binding(8) var<storage, read> older: array<u32>;
 @group(0) @binding(9) var<storage, read> newer: array<u32>;

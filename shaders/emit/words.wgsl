@@ -3,11 +3,6 @@
 
 const GROUP: u32 = 256u;
 
-struct Params {
-    older_records: u32,
-}
-var<immediate> params: Params;
-
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
 @group(0) @binding(1) var<storage, read> key_bits: array<u32>;
 @group(0) @binding(2) var<storage, read> refs: array<u32>;

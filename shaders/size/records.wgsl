@@ -3,12 +3,6 @@
 const GROUP: u32 = 256u;
 const BLOCK_RECORDS: u32 = 15u;
 
-struct Params {
-    records: u32,
-    older_records: u32,
-}
-var<immediate> params: Params;
-
 @group(0) @binding(0) var<storage, read> n_survivors: array<u32>;
 @group(0) @binding(1) var<storage, read> key_bits: array<u32>;
 @group(0) @binding(2) var<storage, read> prefix: array<u32>;
