@@ -56,6 +56,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("order/keep_uncached", order::keep),
     ("order/merge_path", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
+    ("output/plan", output::layout),
     ("output_layout", output::layout),
     ("prefix/common", prefix::common),
     ("prefix/least_retained", prefix::least_retained),
@@ -76,6 +77,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
     ("tree/levels", tree::levels),
+    ("tree/tiles", tree::tiles),
 ];
 
 /// The reference of the pass called `name`, if it has one.
