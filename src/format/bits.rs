@@ -133,6 +133,11 @@ fn long_golomb_at(bytes: &[u8], at: u64) -> Option<Count> {
     (bit(bytes, at + 64) && tail == 0).then_some(Count { value: u64::MAX, len: 129 })
 }
 
+/// Length in bits of the LEB128 code of `x`.
+pub fn leb_len(x: u64) -> u64 {
+    8 * u64::from((x | 1).ilog2() / 7 + 1)
+}
+
 /// Decodes the LEB128 count at byte `byte`: seven bits a byte, the least significant first, the high bit set in all bytes but
 /// the last. `None` unless it is the shortest code of a number below 2^64. Bytes past the slice are zeros, as in [`golomb_at`].
 #[inline(always)]

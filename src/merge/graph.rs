@@ -1,7 +1,8 @@
 //! Merging by a graph: an older and a newer file bound to its inputs and symbols, its outputs put together as a file.
 //!
-//! Any graph with the inputs, symbols and outputs of `kv03/baseline` will do. What the graph computes is the payload, the four
-//! Elias-Fano sections and the numbers that lay them out; checksums, directory and header are made here.
+//! Any graph with the inputs, symbols and outputs of `kv02/baseline` or `kv03/baseline` will do; which of the two is said by what
+//! it counts payloads in, see [`profile_of`]. What the graph computes is the payload, the four Elias-Fano sections and the
+//! numbers that lay them out; checksums, directory and header are made here.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -67,22 +68,37 @@ pub struct GraphMerge<'a> {
     plan_seconds: f64,
 }
 
-/// The numbers that a graph needs of an older and a newer file.
+/// The profile of the files that a graph merges: it has a symbol `older_payload_bytes` for KV02 files, `older_payload_bits` for
+/// KV03 files. None for a graph that merges no files.
+pub fn profile_of(graph: &Graph) -> Option<Profile> {
+    Profile::ALL.into_iter().find(|profile| {
+        let symbol = format!("older_payload_{}", profile.unit().name());
+        graph.symbols.iter().any(|own| own.name == symbol)
+    })
+}
+
+/// The numbers that a graph needs of an older and a newer file of one profile.
 pub fn symbols(older: &File<'_>, newer: &File<'_>) -> BTreeMap<String, u64> {
     let mut symbols = BTreeMap::new();
     for (side, file) in [("older", older), ("newer", newer)] {
         let directory = &file.directory;
+        let unit = file.profile.unit();
+        // A width without values says nothing.
+        let common = if file.records() > 0 { file.offset_stride() } else { 0 };
         let numbers = [
             ("words", (file.file().len() as u64).div_ceil(4)),
             ("records", file.records()),
-            ("payload_bits", directory.payload_bits),
-            ("common_bits", file.offset_stride()),
+            ("payload", directory.payload_bits / unit.bits()),
+            ("common", common),
             ("last_key_bits", file.last_key_bits()),
             ("universe", directory.offsets.universe),
             ("low_width", u64::from(directory.offsets.low_width)),
             ("exceptions", file.offset_sections().words(Section::Exceptions)),
         ];
-        symbols.extend(numbers.map(|(name, number)| (format!("{side}_{name}"), number)));
+        symbols.extend(numbers.map(|(name, number)| match name {
+            "payload" | "common" => (format!("{side}_{name}_{}", unit.name()), number),
+            _ => (format!("{side}_{name}"), number),
+        }));
     }
     symbols
 }
@@ -92,7 +108,8 @@ impl<'a> GraphMerge<'a> {
     ///
     /// # Errors
     ///
-    /// [`GraphMergeError::Refused`] where the files pass a bound of the graph or of the device. `cpu_adapter` says that the
+    /// [`GraphMergeError::Refused`] where the files are of two profiles or of another one than the graph merges, or pass a bound
+    /// of the graph or of the device. `cpu_adapter` says that the
     /// device is a CPU, whose loops end silently when they are long.
     pub fn new(
         graph: Arc<Graph>,
@@ -102,6 +119,7 @@ impl<'a> GraphMerge<'a> {
         cpu_adapter: bool,
     ) -> Result<GraphMerge<'a>, GraphMergeError> {
         let inputs = [older, newer];
+        check_profile(&graph, &inputs)?;
         if inputs.iter().all(|input| input.records() == 0) {
             return Ok(GraphMerge { inputs, program: None, plan_seconds: 0.0 });
         }
@@ -123,6 +141,14 @@ impl<'a> GraphMerge<'a> {
     /// The planned program alone, to be run on these files by other means than [`merge`](Self::merge).
     pub fn into_program(self) -> Option<Program> {
         self.program
+    }
+
+    /// How the file without records is framed.
+    fn empty_framing(&self) -> Framing {
+        match self.inputs[0].profile {
+            Profile::Kv02 => Framing::Kv02 { width: Some(0) },
+            Profile::Kv03 => Framing::Kv03,
+        }
     }
 
     /// The graph inputs by name.
@@ -151,13 +177,13 @@ impl<'a> GraphMerge<'a> {
         });
         stages.verify_seconds = checked?;
         let Some(outcome) = outcome else {
-            let summary = FileWriter::new(Framing::Kv03, out).finish().map_err(GraphMergeError::Write)?;
+            let summary = FileWriter::new(self.empty_framing(), out).finish().map_err(GraphMergeError::Write)?;
             return Ok((summary, stages));
         };
         let outcome = outcome.map_err(|error| self.blame(error))?;
         stages.run = outcome.times.clone();
         let begin = Instant::now();
-        let summary = write(&outcome, out)?;
+        let summary = write(&outcome, self.inputs[0].profile, out)?;
         stages.write_seconds = begin.elapsed().as_secs_f64();
         Ok((summary, stages))
     }
@@ -202,6 +228,21 @@ impl<'a> GraphMerge<'a> {
     }
 }
 
+/// Refuses files that are not of the one profile that the graph merges.
+fn check_profile(graph: &Graph, inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
+    super::common_profile(inputs).map_err(|mixed| GraphMergeError::Refused(mixed.to_string()))?;
+    let (name, files) = (&graph.name, inputs[0].profile.name());
+    match profile_of(graph) {
+        Some(profile) if profile == inputs[0].profile => Ok(()),
+        Some(profile) => Err(GraphMergeError::Refused(format!(
+            "the graph {name} merges {} files, and these are {files}; name a graph of the family {}",
+            profile.name(),
+            files.to_lowercase()
+        ))),
+        None => Err(GraphMergeError::Refused(format!("the graph {name} merges no files"))),
+    }
+}
+
 /// Refuses files in which comparing two keys could take so many loop iterations that a CPU adapter would stop in the middle.
 ///
 /// A comparison walks its keys fragment by fragment, a fragment being a run of bits that one record holds, and asks the owner
@@ -243,7 +284,7 @@ fn longest_walk(file: File<'_>, levels: u64) -> Result<u64, FormatError> {
 }
 
 /// Puts the outputs together as a file.
-fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError> {
+fn write(outcome: &Outcome, profile: Profile, out: impl Output) -> Result<Summary, GraphMergeError> {
     let output = |name: &str| {
         outcome.output(name).ok_or_else(|| GraphMergeError::Output(format!("it has no output `{name}`")))
     };
@@ -251,7 +292,7 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
         .chunks_exact(4)
         .map(|word| u64::from(u32::from_le_bytes(word.try_into().expect("four bytes"))))
         .collect();
-    let &[records, payload_bits, common_bits, universe, low_width, last_key_bits, ..] = layout.as_slice()
+    let &[records, extent, common, universe, low_width, last_key_bits, ..] = layout.as_slice()
     else {
         return Err(GraphMergeError::Output("its layout has too few numbers".to_owned()));
     };
@@ -263,14 +304,15 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
     let payload = output("payload")?;
     let words = offsets.words().unwrap_or_default();
     let fits = sections.iter().zip(words).all(|(section, words)| section.len() as u64 == 8 * words);
+    let payload_bits = extent * profile.unit().bits();
     let Some(payload) = payload.get(..payload_bits.div_ceil(8) as usize).filter(|_| fits) else {
         let lengths = sections.map(<[u8]>::len);
         return Err(GraphMergeError::Output(format!(
             "its sections have {lengths:?} bytes for layout {layout:?}"
         )));
     };
-    let common_width = (common_bits > 0).then_some(common_bits);
-    let contents = Contents { profile: Profile::Kv03, records, payload_bits, common_width, last_key_bits, offsets };
+    let common_width = (common > 0).then_some(common);
+    let contents = Contents { profile, records, payload_bits, common_width, last_key_bits, offsets };
     assemble(out, contents, payload, sections).map_err(GraphMergeError::Write)
 }
 

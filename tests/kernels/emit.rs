@@ -34,7 +34,8 @@ impl Columns {
             while cursor.advance().expect("a sound file") {
                 surviving.insert(cursor.key().to_vec(), columns.key_bits.len());
                 let record = cursor.record();
-                columns.literal_starts.push(record.literal_at as u32);
+                let payload = 8 * cursor.file().profile.payload_offset();
+                columns.literal_starts.push((payload + record.literal_at) as u32);
                 columns.key_bits.push(record.key_bits as u32);
                 columns.retained.push(record.retained_bits as u32);
                 columns.value_bits.push(record.value_bits() as u32);

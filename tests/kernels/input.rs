@@ -387,7 +387,8 @@ impl Truth {
             let mut cursor = Cursor::new(file, true);
             while cursor.advance().expect("a sound file") {
                 let record = cursor.record();
-                truth.literal_starts.push(record.literal_at as u32);
+                let payload = 8 * cursor.file().profile.payload_offset();
+                truth.literal_starts.push((payload + record.literal_at) as u32);
                 truth.key_bits.push(record.key_bits as u32);
                 truth.retained.push(record.retained_bits as u32);
                 truth.value_bits.push(record.value_bits() as u32);

@@ -225,6 +225,9 @@ impl<'a> File<'a> {
                 format!("a low width of {} bits where these offsets take {canonical}", shape.low_width),
             );
         }
+        if self.records() > 0 && self.header.common_width == Some(0) {
+            return Err(FormatError::corrupt(40, "records, but a common value width of 0"));
+        }
         let [dictionary, offsets] = [5, 6].map(|index| self.directory.sections[index].offset);
         if self.section(5).first().is_some_and(|&code| code != 0) {
             return corrupt(dictionary, "the dictionary's selector is not the bit 0");

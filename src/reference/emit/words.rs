@@ -16,7 +16,7 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
     let (shared_bits, offsets, payload) =
         (call.port("shared_bits")?, call.port("offsets")?, call.port("payload")?);
     let (survivors, older_records) = (u64::from(layout.survivors), call.number("older_records")?);
-    for word in 0..u64::from(layout.payload_bits).div_ceil(32) {
+    for word in 0..u64::from(layout.payload_extent).div_ceil(32) {
         payload.set(word, 0)?;
     }
     let mut previous_key = 0u32;
@@ -32,7 +32,7 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
             at += len;
         }
         let input = if record < older_records { &older } else { &newer };
-        let end = if i + 1 < survivors { offsets.get(i + 1)? } else { layout.payload_bits };
+        let end = if i + 1 < survivors { offsets.get(i + 1)? } else { layout.payload_extent };
         let mut source = literal_starts.get(record)?.wrapping_add(shared.wrapping_sub(retained.get(record)?));
         while at < u64::from(end) {
             let len = (u64::from(end) - at).min(32);
@@ -47,7 +47,7 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
 }
 
 /// Puts the lowest `len` bits of `bits` (at most 64) at bit `at` of a payload that has zeros there.
-fn put(payload: &Port<'_>, at: u64, bits: u64, len: u64) -> Result<(), Fault> {
+pub(super) fn put(payload: &Port<'_>, at: u64, bits: u64, len: u64) -> Result<(), Fault> {
     for k in (0..len).filter(|k| bits >> (len - 1 - k) & 1 == 1) {
         let (word, bit) = ((at + k) / 32, (at + k) % 32);
         payload.set(word, payload.get(word)? | (1u32 << (31 - bit)).swap_bytes())?;
