@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 use support::{
-    Row, check, decode, encode, encode_conservative, encode_framed, encode_in, merge, merge_with, read_json, read_table, sha256,
+    Row, byte_inputs, check, decode, encode, encode_in, merge, merge_with, read_json, read_table, sha256,
 };
-use weft::fixture::byte::{self, ByteMerge, Written};
+use weft::fixture::byte;
 use weft::fixture::{Fixture, Shape, Side, adversarial};
 use weft::format::FormatErrorKind;
 use weft::format::kv::{Cursor, File, Framing, Profile, Summary, encode as encode_into};
@@ -104,18 +104,6 @@ fn adversarial_merges_have_the_published_sizes_and_checksums() {
         );
         assert_literals_are_tails(&[&older, &newer], &out);
     }
-}
-
-/// The input files of a published merge of the byte profile.
-fn byte_inputs(merge: &ByteMerge) -> [Vec<u8>; 2] {
-    let write = |rows: &[Row], side: u64| match merge.written {
-        Written::Canonical => encode_in(Profile::Kv02, rows),
-        Written::Undeclared => encode_framed(Framing::Kv02 { width: None }, rows),
-        Written::Conservative(every) => encode_conservative(Profile::Kv02, rows, |i| {
-            if (i as u64).is_multiple_of(every + side) { 0 } else { u64::MAX }
-        }),
-    };
-    [write(&merge.older, 0), write(&merge.newer, 1)]
 }
 
 #[test]

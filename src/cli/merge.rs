@@ -36,8 +36,9 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
     /// The graph of the gpu and reference engines: its name, as `weft list` gives it, or the path of a graph file
-    #[arg(long, value_name = "GRAPH", default_value = "kv03/baseline")]
-    graph: String,
+    /// [default: kv02/baseline or kv03/baseline, as the files are]
+    #[arg(long, value_name = "GRAPH")]
+    graph: Option<String>,
     /// Do not verify the inputs' body checksums; all other checks are made
     #[arg(long)]
     no_verify: bool,
@@ -208,7 +209,8 @@ fn graph_job<'a>(
         return Err(Failure::Usage(format!("{problem}; use --engine cpu")));
     };
     let begin = Instant::now();
-    let graph = Arc::new(args.library.resolve(&args.graph, Shaders::Check)?);
+    let name = args.graph.clone().unwrap_or_else(|| format!("{}/baseline", older.profile.name().to_lowercase()));
+    let graph = Arc::new(args.library.resolve(&name, Shaders::Check)?);
     let chosen = open()?;
     let open_seconds = begin.elapsed().as_secs_f64();
     let (name, identity) = (graph.name.clone(), graph.identity.clone());

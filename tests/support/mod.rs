@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use weft::fixture::byte::{ByteMerge, Written};
 use weft::format::FormatError;
 use weft::format::kv::{self, File, FileWriter, Framing, Profile};
 use weft::merge::cpu::{self, MergeError, Options};
@@ -91,6 +92,18 @@ pub fn encode_conservative(profile: Profile, rows: &[Row], cap: impl Fn(usize) -
     }
     writer.finish().unwrap();
     file
+}
+
+/// The input files of a published merge of the byte profile.
+pub fn byte_inputs(merge: &ByteMerge) -> [Vec<u8>; 2] {
+    let write = |rows: &[Row], side: u64| match merge.written {
+        Written::Canonical => encode_in(Profile::Kv02, rows),
+        Written::Undeclared => encode_framed(Framing::Kv02 { width: None }, rows),
+        Written::Conservative(every) => encode_conservative(Profile::Kv02, rows, |i| {
+            if (i as u64).is_multiple_of(every + side) { 0 } else { u64::MAX }
+        }),
+    };
+    [write(&merge.older, 0), write(&merge.newer, 1)]
 }
 
 /// The SHA-256 of bytes, as hexadecimal digits.
