@@ -10,7 +10,7 @@ use crate::format::kv::{File, Profile};
 
 /// Files of both profiles where one is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("files of different profiles: one is {}, those before it are {}; a merge takes files of one profile, and \
+#[error("files of different profiles: this one is {}, those before it are {}; a merge takes files of one profile, and \
     weft dump and weft import turn one into the other", .profile.name(), .first.name())]
 pub struct MixedProfiles {
     /// The profile of the first file.
