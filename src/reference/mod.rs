@@ -59,6 +59,8 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("output_layout", output::layout),
     ("prefix/common", prefix::common),
     ("prefix/least_retained", prefix::least_retained),
+    ("prefix/window_scan", prefix::window_scan),
+    ("prefix/window_tiles", prefix::window_tiles),
     ("prefix/windows", prefix::windows),
     ("rank/rank512", rank::rank512),
     ("scan/apply", scan::apply),
