@@ -303,6 +303,7 @@ fn damaged_files_by_reference() {
 
 #[test]
 fn damaged_files_on_the_device() {
-    let engines = vec![Engine::device("kv03/baseline"), Engine::device("kv03/complete")];
+    let graphs = ["kv03/baseline", "kv03/complete", "kv03/collision512-compact", "kv03/collision2048-tiled"];
+    let engines = graphs.map(Engine::device).into();
     for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
