@@ -14,7 +14,7 @@ const RUN_RECORDS: u32 = 8;
 /// ends, and what keys are known to share is not compared again.
 pub(in crate::reference) fn merge_path(call: &Call<'_>) -> Result<(), Fault> {
     let inputs = Inputs::new(call)?;
-    let (order, retained) = (call.port("order")?, call.port("retained")?);
+    let order = call.port("order")?;
     let records = call.number("records")? as u32;
     for begin in (0..records).step_by(RUN_RECORDS as usize) {
         let mut a = inputs.split(begin)?;
@@ -30,7 +30,7 @@ pub(in crate::reference) fn merge_path(call: &Call<'_>) -> Result<(), Fault> {
             order.set(u64::from(i), record)?;
             (a, b) = (a + u32::from(takes_older), b + u32::from(!takes_older));
             if known > 0 && record + 1 < records {
-                known = known.min(retained.get(u64::from(record) + 1)?);
+                known = known.min(inputs.keys.inherited(record + 1)?);
             }
         }
     }
