@@ -1,8 +1,10 @@
 //! Ranks in bitmaps: how many ones stand before a bit ("rank9" of Vigna, "Broadword implementation of rank/select
 //! queries", 2008). Bit i is bit i mod 32 of word i / 32.
 
+mod groups;
 mod rank512;
 
+pub(super) use groups::{checkpoints, classes_of_bits, classes_of_bytes, classes_of_origins};
 pub(super) use rank512::rank512;
 
 use super::{Fault, Port};
