@@ -6,6 +6,7 @@ const GROUP: u32 = 256u;
 struct Params {
     records: u32,
     older_records: u32,
+    rank_block: u32,
 }
 var<immediate> params: Params;
 
@@ -19,10 +20,9 @@ var<immediate> params: Params;
 @group(0) @binding(7) var<storage, read> prefix: array<u32>;
 @group(0) @binding(8) var<storage, read> bitmap: array<u32>;
 @group(0) @binding(9) var<storage, read> below: array<u32>;
-@group(0) @binding(10) var<storage, read> outer: array<u32>;
-@group(0) @binding(11) var<storage, read> inner: array<vec2<u32>>;
-@group(0) @binding(12) var<storage, read_write> refs: array<u32>;
-@group(0) @binding(13) var<storage, read_write> total: array<u32>;
+@group(0) @binding(10) var<storage, read> directory: array<u32>;
+@group(0) @binding(11) var<storage, read_write> refs: array<u32>;
+@group(0) @binding(12) var<storage, read_write> total: array<u32>;
 
 // Marked records among the first `i` older ones.
 fn marked_before(i: u32) -> u32 {

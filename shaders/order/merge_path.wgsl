@@ -5,20 +5,9 @@
 const GROUP: u32 = 128u;
 const RUN_RECORDS: u32 = 8u;
 
-struct Params {
-    records: u32,
-    older_records: u32,
-}
-var<immediate> params: Params;
-
-@group(0) @binding(0) var<storage, read> older: array<u32>;
-@group(0) @binding(1) var<storage, read> newer: array<u32>;
-@group(0) @binding(2) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(3) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(4) var<storage, read> retained: array<u32>;
-@group(0) @binding(5) var<storage, read> tree: array<u32>;
-@group(0) @binding(6) var<storage, read> prefix: array<u32>;
-@group(0) @binding(7) var<storage, read_write> order: array<u32>;
+@group(0) @binding(0) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(1) var<storage, read> prefix: array<u32>;
+@group(0) @binding(2) var<storage, read_write> order: array<u32>;
 
 // How older record `a` stands to newer record `b`, both counted in their inputs. It precedes unless it is above.
 fn compare_inputs(a: u32, b: u32, known: u32) -> Comparison {
@@ -55,7 +44,7 @@ fn known_of_next(record: u32, bits: u32) -> u32 {
     if bits == 0u {
         return 0u;
     }
-    return min(bits, retained[record]);
+    return min(bits, inherited(record));
 }
 
 @compute @workgroup_size(GROUP)

@@ -17,18 +17,6 @@ fn tile_word(word: u32) -> u32 {
     return tile[word / 4u][word % 4u];
 }
 
-// Four words of the bitmap. Bits past its end are 0.
-fn bits_of(vector: u32) -> vec4<u32> {
-    let starts = vec4<u32>(128u * vector) + vec4<u32>(0u, 32u, 64u, 96u);
-    if starts.x >= params.bits {
-        return vec4<u32>(0u);
-    }
-    let left = max(vec4<u32>(params.bits), starts) - starts;
-    let whole = left >= vec4<u32>(32u);
-    let masks = select((vec4<u32>(1u) << (left & vec4<u32>(31u))) - 1u, vec4<u32>(0xffffffffu), whole);
-    return bitmap[vector] & masks;
-}
-
 @compute @workgroup_size(GROUP)
 fn classes_of_bits(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -40,7 +28,7 @@ fn classes_of_bits(
         return;
     }
     for (var i = local; i < TILE_RUNS * K; i += GROUP) {
-        tile[i] = bits_of(first_run * K + i);
+        tile[i] = four_words(4u * (first_run * K + i));
     }
     workgroupBarrier();
     write_classes(first_run, params.bits, local);

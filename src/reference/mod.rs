@@ -56,6 +56,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("order/keep_uncached", order::keep),
     ("order/merge_path", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
+    ("output/plan", output::layout),
     ("output_layout", output::layout),
     ("prefix/common", prefix::common),
     ("prefix/least_retained", prefix::least_retained),
@@ -64,7 +65,10 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("rank/classes_of_bits", rank::classes_of_bits),
     ("rank/classes_of_bytes", rank::classes_of_bytes),
     ("rank/classes_of_origins", rank::classes_of_origins),
-    ("rank/rank512", rank::rank512),
+    ("rank/finish", rank::finish),
+    ("rank/probe", rank::probe),
+    ("rank/rank2048_count", rank::rank2048_count),
+    ("rank/rank512_count", rank::rank512_count),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/tile_bases", scan::tile_bases),
@@ -78,6 +82,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
     ("tree/levels", tree::levels),
+    ("tree/tiles", tree::tiles),
 ];
 
 /// The reference of the pass called `name`, if it has one.

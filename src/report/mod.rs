@@ -8,5 +8,6 @@ pub mod dot;
 pub mod layout;
 pub mod profile;
 pub mod show;
+pub mod stages;
 pub mod stats;
 pub mod svg;

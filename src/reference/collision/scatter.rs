@@ -9,12 +9,13 @@ use crate::reference::{Call, Fault};
 /// Puts every surviving record where it belongs, and counts them.
 pub(in crate::reference) fn scatter(call: &Call<'_>) -> Result<(), Fault> {
     let (keys, bitmap, below) = (Comparer::new(call)?, call.port("bitmap")?, call.port("below")?);
-    let (outer, inner, refs) = (call.port("outer")?, call.port("inner")?, call.port("refs")?);
+    let (directory, refs, rank_block) =
+        (call.port("directory")?, call.port("refs")?, call.number("rank_block")?);
     let (records, older_records) = (call.number("records")? as u32, call.number("older_records")? as u32);
     let collisions = call.carried("n_collisions")? as u32;
     let survivors = records.saturating_sub(collisions);
     let marked_before = |i| match i < older_records {
-        true => rank_before(&bitmap, &outer, &inner, u64::from(i)),
+        true => rank_before(&bitmap, &directory, rank_block, u64::from(i)),
         false => Ok(collisions),
     };
     for record in 0..records {
