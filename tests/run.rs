@@ -59,9 +59,13 @@ fn exclusive_sums(items: &[u32]) -> (Vec<u32>, u32) {
     (sums, sum)
 }
 
+/// The most items whose tiles add up what is before them, and one more.
+const DIRECT_SIZES: [u64; 2] = [1 << 22, (1 << 22) + 1];
+
 fn check_scan(name: &str, backend: &mut dyn Backend) {
     let graph = load(name);
-    for n in SIZES {
+    let more = if name.contains("direct") { &DIRECT_SIZES[..] } else { &[] };
+    for n in SIZES.into_iter().chain(more.iter().copied()) {
         let items = noise(n);
         let program = program(&graph, n);
         let outcome =
@@ -86,15 +90,18 @@ fn check_sort(backend: &mut dyn Backend) {
 #[test]
 fn scans_on_the_device_are_sums() {
     let mut backend = GpuBackend::new(gpu());
-    check_scan("scan/exclusive", &mut backend);
-    if gpu().has_subgroups() {
-        check_scan("scan/exclusive_subgroup", &mut backend);
+    for name in ["scan/exclusive", "scan/exclusive_direct"] {
+        check_scan(name, &mut backend);
+        if gpu().has_subgroups() {
+            check_scan(&format!("{name}_subgroup"), &mut backend);
+        }
     }
 }
 
 #[test]
 fn scans_by_reference_are_sums() {
     check_scan("scan/exclusive", &mut ReferenceBackend::new());
+    check_scan("scan/exclusive_direct", &mut ReferenceBackend::new());
 }
 
 #[test]

@@ -5,8 +5,7 @@ use crate::reference::{Call, Fault, Port};
 
 /// For each block of 512 bits the ones in it, and the ones before each of its seven later pairs of words.
 pub(in crate::reference) fn rank512_count(call: &Call<'_>) -> Result<(), Fault> {
-    let (bitmap, counts, directory) =
-        (call.port("bitmap")?, call.port("counts")?, call.port("directory")?);
+    let (bitmap, counts, directory) = (call.port("bitmap")?, call.port("counts")?, call.port("directory")?);
     let bits = call.number("bits")?;
     for block in 0..bits.div_ceil(512) {
         let (mut count, mut fields) = (0, 0);
@@ -26,8 +25,7 @@ pub(in crate::reference) fn rank512_count(call: &Call<'_>) -> Result<(), Fault> 
 
 /// For each block of 2,048 bits the ones in it, and the ones in each of its first three runs of 512.
 pub(in crate::reference) fn rank2048_count(call: &Call<'_>) -> Result<(), Fault> {
-    let (bitmap, counts, directory) =
-        (call.port("bitmap")?, call.port("counts")?, call.port("directory")?);
+    let (bitmap, counts, directory) = (call.port("bitmap")?, call.port("counts")?, call.port("directory")?);
     let bits = call.number("bits")?;
     for block in 0..bits.div_ceil(2048) {
         let mut runs = [0; 4];

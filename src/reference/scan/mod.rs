@@ -1,10 +1,12 @@
 //! Exclusive prefix sums modulo 2^32: reduce, then scan (Merrill and Grimshaw's reduce-then-scan).
 
 mod apply;
+mod apply_direct;
 mod tile_bases;
 mod tile_sums;
 
 pub(super) use apply::apply;
+pub(super) use apply_direct::{apply_direct, direct_bases};
 pub(super) use tile_bases::tile_bases;
 pub(super) use tile_sums::tile_sums;
 
