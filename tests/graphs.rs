@@ -17,8 +17,18 @@ use weft::plan;
 use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, VerifyError, verify};
 
 /// Every graph that merges two files.
-const GRAPHS: [&str; 5] =
-    ["kv03/baseline", "kv03/cached", "kv03/complete", "kv03/compressed", "kv03/collision512"];
+const GRAPHS: [&str; 10] = [
+    "kv03/baseline",
+    "kv03/cached",
+    "kv03/complete",
+    "kv03/compressed",
+    "kv03/collision512",
+    "kv03/collision512-tiled",
+    "kv03/collision512-compact",
+    "kv03/collision2048",
+    "kv03/collision2048-tiled",
+    "kv03/collision2048-compact",
+];
 
 static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
 

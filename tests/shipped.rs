@@ -59,6 +59,11 @@ fn merges_wait_as_often_as_published() {
         ("kv03/baseline", 5),
         ("kv03/cached", 5),
         ("kv03/collision512", 6),
+        ("kv03/collision512-tiled", 6),
+        ("kv03/collision512-compact", 6),
+        ("kv03/collision2048", 6),
+        ("kv03/collision2048-tiled", 6),
+        ("kv03/collision2048-compact", 6),
         ("kv03/complete", 5),
         ("kv03/compressed", 4),
     ]

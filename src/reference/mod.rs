@@ -37,8 +37,12 @@ pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
 /// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
+    ("collision/compact_older", collision::compact_older),
     ("collision/mark", collision::mark),
+    ("collision/mark_tiled", collision::mark_tiled),
+    ("collision/merge_live", order::merge_live),
     ("collision/scatter", collision::scatter),
+    ("collision/scatter_tiled", collision::scatter_tiled),
     ("ef/exceptions", ef::exceptions),
     ("ef/highs", ef::highs),
     ("ef/lows", ef::lows),

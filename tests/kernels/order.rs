@@ -168,7 +168,9 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
     }
     equal("keep_uncached", &keep);
     equal("refs", &refs);
-    equal("scattered", &refs);
+    for placed in ["scattered512", "scattered2048", "merged_live"] {
+        equal(placed, &refs);
+    }
 
     let values = value_bits(keys.len());
     let (mut shared_bits, mut lengths) = (Vec::new(), Vec::new());
@@ -196,10 +198,14 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
 
 fn check_marks(found: &Outputs, older: &[Vec<u8>], newer: &[Vec<u8>]) {
     let below: Vec<u32> = newer.iter().map(|key| older.partition_point(|other| other < key) as u32).collect();
-    assert_eq!(found["below"], below);
+    assert_eq!([&found["below"], &found["below_tiled"]], [&below; 2]);
     let in_newer: BTreeSet<&Vec<u8>> = newer.iter().collect();
     let marked: Vec<bool> = older.iter().map(|key| in_newer.contains(key)).collect();
-    assert_eq!(found["bitmap"], bitmap_of(&marked));
+    assert_eq!([&found["bitmap"], &found["bitmap_tiled"]], [&bitmap_of(&marked); 2]);
+    check_ranks(&marked, found);
+    let live: Vec<u32> =
+        (0..).zip(&marked).filter(|(_, marked)| !**marked).map(|(record, _)| record).collect();
+    assert_eq!([&found["live512"], &found["live2048"]], [&live; 2]);
 }
 
 fn bitmap_of(marked: &[bool]) -> Vec<u32> {
@@ -301,9 +307,26 @@ fn keys_differ_at_each_bit() {
 
 #[test]
 fn many_blocks_of_marks() {
+    let mut bench = Bench::new();
     let older = keys("short", (0..5_000).map(|i| i * 3));
     let newer = keys("short", (0..4_000).map(|i| i * 4 + i % 3));
-    check(&mut Bench::new(), &older, &newer, Retention::Most);
+    check(&mut bench, &older, &newer, Retention::Most);
+    // Every invocation of a workgroup marks one of few words.
+    check(&mut bench, &older, &older, Retention::Most);
+}
+
+/// Older records at the edges of words, blocks and tiles, of which none, all or some are marked.
+#[test]
+fn marks_at_boundaries() {
+    let mut bench = Bench::new();
+    for count in [0, 1, 31, 32, 33, 511, 512, 513, 2047, 2048, 2049] {
+        let older = keys("short", (0..count).map(|i| 2 * i));
+        for (newer, step, first) in
+            [(count, 2, 0), (count, 2, 1), (count.div_ceil(7), 14, 0), (3, 1, 2 * count)]
+        {
+            check(&mut bench, &older, &keys("short", (0..newer).map(|i| first + step * i)), Retention::Most);
+        }
+    }
 }
 
 /// A driver on the CPU ends an invocation after 65,535 turns of its loops, so comparisons must not take one a byte.
