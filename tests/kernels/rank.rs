@@ -20,7 +20,7 @@ impl Xorshift {
     }
 
     fn below(&mut self, end: u32) -> u32 {
-        (u64::from(self.next()) * u64::from(end) >> 32) as u32
+        ((u64::from(self.next()) * u64::from(end)) >> 32) as u32
     }
 }
 
@@ -62,7 +62,7 @@ fn directory(populations: &[u32], k: usize) -> [Vec<u32>; 2] {
 
 /// A bitmap whose bits past the end are set, which must not count.
 fn with_a_dirty_end(mut bitmap: Vec<u32>, bits: usize) -> Vec<u8> {
-    if let Some(last) = bitmap.last_mut().filter(|_| bits % 32 != 0) {
+    if let Some(last) = bitmap.last_mut().filter(|_| !bits.is_multiple_of(32)) {
         *last |= u32::MAX << (bits % 32);
     }
     bytes(&bitmap)
