@@ -24,6 +24,7 @@ mod scan;
 mod shared;
 mod size;
 mod sort;
+mod staging;
 mod tree;
 
 pub use call::{Call, Fault, Port};
@@ -52,13 +53,19 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("ef_build", ef::build_on_host),
     ("emit/bits", emit::words),
     ("emit/words", emit::words),
+    ("emit/words_arena", emit::words),
     ("input/parse", input::parse),
+    ("keys/word_counts", keys::word_counts),
+    ("keys/write_out", keys::write_out),
     ("order/ascending", order::ascending),
+    ("order/ascending_arena", order::ascending),
     ("order/ascending_uncached", order::ascending),
     ("order/compact", order::compact),
     ("order/keep", order::keep),
+    ("order/keep_arena", order::keep),
     ("order/keep_uncached", order::keep),
     ("order/merge_path", order::merge_path),
+    ("order/merge_path_arena", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
     ("output/plan", output::layout),
     ("output_layout", output::layout),
@@ -85,10 +92,13 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("scan/tile_sums_subgroup", scan::tile_sums),
     ("shared/fill", shared::fill),
     ("size/records", size::records),
+    ("size/records_arena", size::records),
     ("size/records_uncached", size::records),
     ("size/widths", size::widths),
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
+    ("staging_decode", staging::decode),
+    ("staging_measure", staging::measure),
     ("tree/levels", tree::levels),
     ("tree/tiles", tree::tiles),
 ];
