@@ -142,6 +142,11 @@ fn run(
     bench.run(graph, &symbols, &inputs)
 }
 
+/// Up to four bytes as a number, the first one highest.
+fn word_of(bytes: &[u8]) -> u32 {
+    bytes.iter().zip([24, 16, 8, 0]).map(|(&byte, at)| u32::from(byte) << at).sum()
+}
+
 fn code_bits(x: u32) -> u32 {
     2 * (x + 1).ilog2() + 1
 }
@@ -154,19 +159,25 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
     let keys: Vec<&Vec<u8>> = older.iter().chain(newer).collect();
     let first_newer = older.len() as u32;
 
-    for status in ["older_status", "newer_status", "older_status_uncached", "newer_status_uncached"] {
-        equal(status, &[ALL_ONES]);
+    for suffix in ["", "_uncached", "_arena"] {
+        for side in ["older", "newer"] {
+            equal(&format!("{side}_status{suffix}"), &[ALL_ONES]);
+        }
     }
+    let words = |key: &&Vec<u8>| key.chunks(4).map(word_of).collect::<Vec<_>>();
+    let in_full: Vec<Vec<u32>> = keys.iter().map(words).collect();
+    equal("arena", &in_full.concat());
+    equal("longest", &[in_full.iter().map(Vec::len).max().unwrap_or(0) as u32]);
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
     order.sort_by_key(|&record| (keys[record as usize], record));
     let in_newer: BTreeSet<&Vec<u8>> = newer.iter().collect();
     let superseded = |record: u32| record < first_newer && in_newer.contains(keys[record as usize]);
     let keep: Vec<u32> = order.iter().map(|&record| u32::from(!superseded(record))).collect();
     let refs: Vec<u32> = order.iter().copied().filter(|&record| !superseded(record)).collect();
-    for (name, expected) in [("order", &order), ("order_uncached", &order), ("keep", &keep)] {
-        equal(name, expected);
+    for suffix in ["", "_uncached", "_arena"] {
+        equal(&format!("order{suffix}"), &order);
+        equal(&format!("keep{suffix}"), &keep);
     }
-    equal("keep_uncached", &keep);
     equal("refs", &refs);
     for placed in ["scattered512", "scattered2048", "merged_live"] {
         equal(placed, &refs);
@@ -184,7 +195,7 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
         lengths.push(code_bits(control) + code_bits(bits - same) + bits - same + values[record as usize]);
         previous = key;
     }
-    for suffix in ["", "_uncached"] {
+    for suffix in ["", "_uncached", "_arena"] {
         equal(&format!("shared_bits{suffix}"), &shared_bits);
         equal(&format!("lengths{suffix}"), &lengths);
     }
@@ -391,7 +402,7 @@ fn keys_that_do_not_ascend() {
             }
         }
         let found = run(&mut bench.borrow_mut(), "order/order.yaml", &older, &newer, retention);
-        for suffix in ["", "_uncached"] {
+        for suffix in ["", "_uncached", "_arena"] {
             prop_assert_eq!(&found[&format!("older_status{suffix}")], &[first_descent(&older)]);
             prop_assert_eq!(&found[&format!("newer_status{suffix}")], &[first_descent(&newer)]);
         }

@@ -27,7 +27,6 @@ pub(in crate::reference) fn merge_live(call: &Call<'_>) -> Result<(), Fault> {
 /// diagonal ends, and what keys are known to share is not compared again.
 struct Inputs<'a> {
     keys: Comparer<'a>,
-    retained: Port<'a>,
     /// The older records that are merged, where they are not all.
     live: Option<Port<'a>>,
     /// How many they are.
@@ -40,8 +39,7 @@ impl<'a> Inputs<'a> {
     fn new(call: &Call<'a>, older_records: u32, live: Option<Port<'a>>) -> Result<Self, Fault> {
         let (records, first_newer) = (call.number("records")? as u32, call.number("older_records")? as u32);
         let newer_records = records.saturating_sub(first_newer);
-        let (keys, retained) = (Comparer::new(call)?, call.port("retained")?);
-        Ok(Inputs { keys, retained, live, older_records, newer_records, first_newer })
+        Ok(Inputs { keys: Comparer::new(call)?, live, older_records, newer_records, first_newer })
     }
 
     fn merge(&self, order: &Port<'_>) -> Result<(), Fault> {
@@ -78,7 +76,7 @@ impl<'a> Inputs<'a> {
 
     /// Bits that the older record at `a`, if there is one, is known to share with the one before it of those that are merged.
     fn older_inherited(&self, a: u32) -> Result<u32, Fault> {
-        if a >= self.older_records || self.older(a - 1)? + 1 != self.older(a)? {
+        if a >= self.older_records || self.older(a - 1)?.wrapping_add(1) != self.older(a)? {
             return Ok(0);
         }
         self.inherited(self.older(a)?)
@@ -86,7 +84,10 @@ impl<'a> Inputs<'a> {
 
     /// Bits that a record, if there is one, is known to share with the one before it in its input.
     fn inherited(&self, record: u32) -> Result<u32, Fault> {
-        if u64::from(record) < self.retained.len() { self.retained.get(u64::from(record)) } else { Ok(0) }
+        match record < self.first_newer + self.newer_records {
+            true => self.keys.inherited(record),
+            false => Ok(0),
+        }
     }
 
     fn compare(&self, a: u32, b: u32, known: u32) -> Result<Comparison, Fault> {
