@@ -427,13 +427,24 @@ fn fixtures_are_the_published_files() {
 fn files_of_the_byte_profile_go_through_every_command() {
     let place = Place::new();
     place.ok(&["fixture", "byte-fixed-4096", "--out", "bytes"]);
-    assert_eq!(sha256(&place.get("bytes/older.kv")), "38232bcb0e1e340a1176a059f8ae5a0c366dad9b433898c3201ea5528380b561");
+    assert_eq!(
+        sha256(&place.get("bytes/older.kv")),
+        "38232bcb0e1e340a1176a059f8ae5a0c366dad9b433898c3201ea5528380b561"
+    );
     place.ok(&["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "merged.kv"]);
-    assert_eq!(sha256(&place.get("merged.kv")), "1fcd0389f5abc90c942a01aeafc7cf15176f290e114e7ceb2d82cca470fbf670");
-    let by_graph = ["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "by-graph.kv", "--engine", "reference"];
+    assert_eq!(
+        sha256(&place.get("merged.kv")),
+        "1fcd0389f5abc90c942a01aeafc7cf15176f290e114e7ceb2d82cca470fbf670"
+    );
+    let by_graph =
+        ["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "by-graph.kv", "--engine", "reference"];
     assert!(place.ok(&by_graph).contains("kv02/baseline on scalar references"));
     assert!(place.get("by-graph.kv") == place.get("merged.kv"));
-    assert!(place.ok(&["check", "merged.kv", "--canonical"]).contains("6,839 records, 0 tombstones, longest key 32 bytes"));
+    assert!(
+        place
+            .ok(&["check", "merged.kv", "--canonical"])
+            .contains("6,839 records, 0 tombstones, longest key 32 bytes")
+    );
 
     place.put("rows.tsv", place.ok(&["dump", "merged.kv"]));
     place.ok(&["import", "rows.tsv", "-o", "again.kv", "--profile", "kv02"]);
@@ -444,11 +455,26 @@ fn files_of_the_byte_profile_go_through_every_command() {
     let mixed = "bits.kv: files of different profiles: this one is KV03, those before it are KV02; a merge takes files of one \
         profile, and weft dump and weft import turn one into the other";
     for engine in ["auto", "cpu", "reference"] {
-        place.fails(&["merge", "merged.kv", "again.kv", "bits.kv", "-o", "no.kv", "--engine", engine], 1, mixed);
+        place.fails(
+            &["merge", "merged.kv", "again.kv", "bits.kv", "-o", "no.kv", "--engine", engine],
+            1,
+            mixed,
+        );
     }
-    let other = "the graph kv03/baseline merges KV03 files, and these are KV02; name a graph of the family kv02";
+    let other =
+        "the graph kv03/baseline merges KV03 files, and these are KV02; name a graph of the family kv02";
     place.fails(
-        &["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "no.kv", "--engine", "reference", "--graph", "kv03/baseline"],
+        &[
+            "merge",
+            "bytes/older.kv",
+            "bytes/newer.kv",
+            "-o",
+            "no.kv",
+            "--engine",
+            "reference",
+            "--graph",
+            "kv03/baseline",
+        ],
         1,
         other,
     );

@@ -5,8 +5,8 @@ mod support;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::{
-    Row, cases, check, data, decode, encode, encode_conservative, encode_framed, encode_in, json_rows, merge, read, read_json,
-    repair_checksums, sha256,
+    Row, cases, check, data, decode, encode, encode_conservative, encode_framed, encode_in, json_rows, merge,
+    read, read_json, repair_checksums, sha256,
 };
 use weft::format::FormatErrorKind;
 use weft::format::elias_fano::{Encoder, Section, Shape};
@@ -60,7 +60,12 @@ fn assert_facts(name: &str, file: &[u8], facts: &Value) {
         let extent = directory.sections[index];
         let fact = &facts["sections"][section];
         let found = (Some(extent.offset), Some(extent.bytes));
-        assert_eq!(found, (fact[0].as_u64(), fact[1].as_u64()), "{name}: {}", Profile::Kv03.section_names()[index]);
+        assert_eq!(
+            found,
+            (fact[0].as_u64(), fact[1].as_u64()),
+            "{name}: {}",
+            Profile::Kv03.section_names()[index]
+        );
     }
 }
 
@@ -162,7 +167,11 @@ fn golden_files_of_the_byte_profile_are_written_and_read_byte_for_byte() {
         let opened = File::open(&file).unwrap();
         assert_eq!(opened.profile, Profile::Kv02);
         assert_eq!(opened.header.common_width, case["common_width"].as_u64(), "{name}: common width");
-        assert_eq!(opened.directory.sections[4].bytes / 8, case["ef"]["sparse_words"].as_u64().unwrap(), "{name}");
+        assert_eq!(
+            opened.directory.sections[4].bytes / 8,
+            case["ef"]["sparse_words"].as_u64().unwrap(),
+            "{name}"
+        );
         assert!(decode(&file).unwrap() == rows, "{name}: other rows are read");
         let canonical = encode_in(Profile::Kv02, &rows);
         assert_eq!(check(&file).unwrap(), canonical == file, "{name}: canonical");
@@ -181,11 +190,14 @@ fn residuals(name: &str) -> Vec<u64> {
             (0..count).map(|i| universe * i / last).collect()
         }
         Some(("sparse-threshold", step)) => [vec![0; 127], vec![step.parse().unwrap(); 3970]].concat(),
-        _ => vec![0; [("empty-records", 1), ("repeated-low-zero", 513), ("constant-value-stride", 258)]
-            .iter()
-            .find(|(own, _)| *own == name)
-            .unwrap()
-            .1],
+        _ => vec![
+            0;
+            [("empty-records", 1), ("repeated-low-zero", 513), ("constant-value-stride", 258)]
+                .iter()
+                .find(|(own, _)| *own == name)
+                .unwrap()
+                .1
+        ],
     }
 }
 
@@ -253,7 +265,8 @@ fn broken_files_of_the_byte_profile_are_refused_at_their_level() {
 /// What the published work says of its four rejections, and what weft says.
 #[test]
 fn the_published_rejections_have_their_published_meaning() {
-    let meanings = ["not canonical LEB128", "a value's tag is 0x02", "a suffix of 127 bytes", "block offsets"];
+    let meanings =
+        ["not canonical LEB128", "a value's tag is 0x02", "a suffix of 127 bytes", "block offsets"];
     for (mode, meaning) in meanings.iter().enumerate() {
         let error = check(&read(format!("kv02/reject-{mode}.kv"))).unwrap_err();
         assert!(error.what.contains(meaning), "{mode}: {error}");

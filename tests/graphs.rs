@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use support::{
-    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, merge, merge_with, read, read_json,
-    repair_checksums, rows, sha256,
+    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, merge, merge_with,
+    read, read_json, repair_checksums, rows, sha256,
 };
 use weft::fixture::byte;
 use weft::fixture::{Fixture, Side, adversarial, cutover};
@@ -395,7 +395,8 @@ fn byte_profile_benchmarks() {
 
 #[test]
 fn byte_profile_verification_is_clean() {
-    let wanted = ["fixed-31", "mixed-127", "conservative-long-prefix", "variable-single-source-fixed", "random-0"];
+    let wanted =
+        ["fixed-31", "mixed-127", "conservative-long-prefix", "variable-single-source-fixed", "random-0"];
     for case in byte::merges().iter().filter(|case| wanted.contains(&case.name.as_str())) {
         let [older, newer] = byte_inputs(case);
         for graph in BYTE_GRAPHS {

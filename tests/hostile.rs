@@ -9,7 +9,8 @@ use std::cell::Cell;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::{
-    Row, check, decode, encode_conservative, encode_framed, encode_in, merge, merge_with, read, repair_checksums,
+    Row, check, decode, encode_conservative, encode_framed, encode_in, merge, merge_with, read,
+    repair_checksums,
 };
 use weft::fixture::{Shape, Side, complete};
 use weft::format::Output;
@@ -240,7 +241,8 @@ fn edit() -> impl Strategy<Value = Edit> {
 
 /// A valid file of either profile: canonical, without a declared width, or conservative.
 fn valid_file() -> impl Strategy<Value = Vec<u8>> {
-    (support::profile(), support::rows(50), 0..4_u8, 0..9_u64).prop_map(|(profile, rows, how, cap)| match how {
+    (support::profile(), support::rows(50), 0..4_u8, 0..9_u64).prop_map(|(profile, rows, how, cap)| match how
+    {
         0 => encode_conservative(profile, &rows, |_| cap),
         1 if profile == Profile::Kv02 => encode_framed(Framing::Kv02 { width: None }, &rows),
         _ => encode_in(profile, &rows),

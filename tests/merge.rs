@@ -151,14 +151,28 @@ fn byte_profile_benchmarks_have_the_published_sizes_and_hashes() {
         let fixture = Fixture::by_name(&line["name"]).expect("a benchmark");
         let [older, newer] = [Side::Older, Side::Newer].map(|side| {
             let mut file = Vec::new();
-            encode_into(Framing::of_rows(fixture.profile(), fixture.rows(side)), fixture.rows(side), &mut file).unwrap();
+            encode_into(
+                Framing::of_rows(fixture.profile(), fixture.rows(side)),
+                fixture.rows(side),
+                &mut file,
+            )
+            .unwrap();
             file
         });
         let out = assert_published(line, &older, &newer);
-        let hashes = published.as_array().unwrap().iter().find(|case| line["name"] == format!("byte-{}", case["name"].as_str().unwrap()));
+        let hashes = published
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|case| line["name"] == format!("byte-{}", case["name"].as_str().unwrap()));
         for (file, part) in [(&older, "older"), (&newer, "newer"), (&out, "output")] {
             if let Some(hashes) = hashes {
-                assert_eq!(sha256(file), hashes["sha256"][part].as_str().unwrap(), "{}: {part}", line["name"]);
+                assert_eq!(
+                    sha256(file),
+                    hashes["sha256"][part].as_str().unwrap(),
+                    "{}: {part}",
+                    line["name"]
+                );
             }
         }
     }

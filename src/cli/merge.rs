@@ -10,9 +10,9 @@ use serde::Serialize;
 use weft::format::kv::{File, Summary};
 use weft::format::{MappedFile, Output};
 use weft::graph::load::Shaders;
-use weft::merge::{self, choice};
 use weft::merge::cpu::{self, MergeError, Options};
 use weft::merge::graph::{GraphMerge, GraphMergeError};
+use weft::merge::{self, choice};
 use weft::output::OutputFile;
 use weft::run::ReferenceBackend;
 
@@ -122,9 +122,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mapped = args.inputs.iter().map(|path| files::map(path)).collect::<Result<Vec<_>, _>>()?;
     let opened = args.inputs.iter().zip(&mapped).map(|(path, file)| files::open(path, file));
     let inputs = opened.collect::<Result<Vec<_>, _>>()?;
-    merge::common_profile(&inputs).map_err(|mixed| {
-        Failure::Input(format!("{}: {mixed}", args.inputs[mixed.input].display()))
-    })?;
+    merge::common_profile(&inputs)
+        .map_err(|mixed| Failure::Input(format!("{}: {mixed}", args.inputs[mixed.input].display())))?;
     // What no graph can do is refused before an output is begun.
     let engine = choose(args, &inputs)?;
     let output = args.output.create(mapped.iter().map(MappedFile::file))?;
@@ -209,7 +208,8 @@ fn graph_job<'a>(
         return Err(Failure::Usage(format!("{problem}; use --engine cpu")));
     };
     let begin = Instant::now();
-    let name = args.graph.clone().unwrap_or_else(|| format!("{}/baseline", older.profile.name().to_lowercase()));
+    let name =
+        args.graph.clone().unwrap_or_else(|| format!("{}/baseline", older.profile.name().to_lowercase()));
     let graph = Arc::new(args.library.resolve(&name, Shaders::Check)?);
     let chosen = open()?;
     let open_seconds = begin.elapsed().as_secs_f64();

@@ -19,8 +19,8 @@ pub use output::Output;
 
 /// Names of before there were two profiles.
 pub mod kv03 {
-    pub use super::kv::{Cursor, Deviation, EncodeError, File as Kv03, FileWriter, Record, Summary};
     use super::kv::{self, Framing, Profile};
+    pub use super::kv::{Cursor, Deviation, EncodeError, File as Kv03, FileWriter, Record, Summary};
     /// File offset of the payload.
     pub const PAYLOAD_OFFSET: u64 = Profile::Kv03.payload_offset();
 

@@ -60,9 +60,7 @@ pub fn merge(inputs: &[File<'_>], options: Options, out: impl Output) -> Result<
             let width = common_width(inputs, options)?;
             merge_as::<Bytes>(inputs, options, FileWriter::new(Framing::Kv02 { width }, out))
         }
-        Some(Profile::Kv03) | None => {
-            merge_as::<Bits>(inputs, options, FileWriter::new(Framing::Kv03, out))
-        }
+        Some(Profile::Kv03) | None => merge_as::<Bits>(inputs, options, FileWriter::new(Framing::Kv03, out)),
     }
 }
 

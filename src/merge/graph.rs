@@ -177,7 +177,8 @@ impl<'a> GraphMerge<'a> {
         });
         stages.verify_seconds = checked?;
         let Some(outcome) = outcome else {
-            let summary = FileWriter::new(self.empty_framing(), out).finish().map_err(GraphMergeError::Write)?;
+            let summary =
+                FileWriter::new(self.empty_framing(), out).finish().map_err(GraphMergeError::Write)?;
             return Ok((summary, stages));
         };
         let outcome = outcome.map_err(|error| self.blame(error))?;
@@ -292,8 +293,7 @@ fn write(outcome: &Outcome, profile: Profile, out: impl Output) -> Result<Summar
         .chunks_exact(4)
         .map(|word| u64::from(u32::from_le_bytes(word.try_into().expect("four bytes"))))
         .collect();
-    let &[records, extent, common, universe, low_width, last_key_bits, ..] = layout.as_slice()
-    else {
+    let &[records, extent, common, universe, low_width, last_key_bits, ..] = layout.as_slice() else {
         return Err(GraphMergeError::Output("its layout has too few numbers".to_owned()));
     };
     let offsets = Shape::canonical(records.div_ceil(BLOCK_RECORDS) + 1, universe);

@@ -32,8 +32,16 @@ impl Layout {
         for (element, number) in (0..).zip(&mut numbers) {
             *number = port.get(element)?;
         }
-        let [survivors, payload_extent, common_width, universe, low_width, last_key_bits, low_words, high_words] =
-            numbers;
+        let [
+            survivors,
+            payload_extent,
+            common_width,
+            universe,
+            low_width,
+            last_key_bits,
+            low_words,
+            high_words,
+        ] = numbers;
         Ok(Layout {
             survivors,
             payload_extent,

@@ -180,7 +180,9 @@ fn adversarial_merges_are_emitted() {
 #[test]
 fn merges_of_the_byte_profile_are_emitted() {
     let mut bench = Bench::new();
-    for case in weft::fixture::byte::merges().iter().filter(|case| !case.older.is_empty() || !case.newer.is_empty()) {
+    for case in
+        weft::fixture::byte::merges().iter().filter(|case| !case.older.is_empty() || !case.newer.is_empty())
+    {
         let [older, newer] = byte_inputs(case);
         let expected = merge(&[&older, &newer]).expect("sound files");
         check_merge(&mut bench, &case.name, &older, &newer, &expected);

@@ -231,9 +231,11 @@ impl Parsing {
 
     /// One block of records of the byte profile, written as hexadecimal digits with blanks between them.
     fn bytes(records: &[&str], last_key_bytes: u64) -> Parsing {
-        let binary = |record: &&str| hex(&record.replace(' ', "")).iter().map(|byte| format!("{byte:08b}")).collect();
+        let binary =
+            |record: &&str| hex(&record.replace(' ', "")).iter().map(|byte| format!("{byte:08b}")).collect();
         let binary: Vec<String> = records.iter().map(binary).collect();
-        let block = Parsing::block(&binary.iter().map(String::as_str).collect::<Vec<_>>(), 8 * last_key_bytes);
+        let block =
+            Parsing::block(&binary.iter().map(String::as_str).collect::<Vec<_>>(), 8 * last_key_bytes);
         let extent = block.payload_bits as u32 / 8;
         Parsing { profile: Profile::Kv02, starts: vec![0, extent], ..block }
     }
@@ -277,7 +279,8 @@ const B: &str = "0001011 011 10 1 1";
 fn records_are_parsed() {
     let mut bench = Bench::new();
     let three = Parsing::block(&[A, AB, B], 8).run(&mut bench);
-    let expected: [&[u32]; 5] = [&[2304 + 10, 2304 + 38, 2304 + 57], &[8, 16, 8], &[0, 8, 6], &[12, 1, 2], &[ALL_ONES]];
+    let expected: [&[u32]; 5] =
+        [&[2304 + 10, 2304 + 38, 2304 + 57], &[8, 16, 8], &[0, 8, 6], &[12, 1, 2], &[ALL_ONES]];
     assert_eq!(three.each_ref().map(|column| &column[..]), expected);
     let empty_key = Parsing::block(&["010 1 0"], 0).run(&mut bench);
     assert_eq!(empty_key.each_ref().map(|column| column[0]), [2304 + 4, 0, 0, 1, ALL_ONES]);
@@ -643,21 +646,24 @@ fn damaged_payloads_are_refused() {
     let flips = || prop::collection::vec(any::<prop::sample::Index>(), 0..9);
     let refused = Cell::new(0);
     TestRunner::new(Config::with_cases(250))
-        .run(&(profile(), rows(50), rows(50), flips(), flips()), |(profile, older, newer, in_older, in_newer)| {
-            let mut files = [older, newer].map(|rows| encode_in(profile, &rows));
-            for (file, flips) in files.iter_mut().zip([in_older, in_newer]) {
-                let bits = File::open(file).expect("a file").directory.payload_bits as usize;
-                for flip in flips.iter().filter(|_| bits > 0) {
-                    let bit = flip.index(bits);
-                    file[profile.payload_offset() as usize + bit / 8] ^= 0x80 >> (bit % 8);
+        .run(
+            &(profile(), rows(50), rows(50), flips(), flips()),
+            |(profile, older, newer, in_older, in_newer)| {
+                let mut files = [older, newer].map(|rows| encode_in(profile, &rows));
+                for (file, flips) in files.iter_mut().zip([in_older, in_newer]) {
+                    let bits = File::open(file).expect("a file").directory.payload_bits as usize;
+                    for flip in flips.iter().filter(|_| bits > 0) {
+                        let bit = flip.index(bits);
+                        file[profile.payload_offset() as usize + bit / 8] ^= 0x80 >> (bit % 8);
+                    }
                 }
-            }
-            let [older, newer] = &files;
-            let sound = [is_sound(older), is_sound(newer)];
-            refused.set(refused.get() + sound.iter().filter(|&&sound| !sound).count());
-            prop_assert_eq!(judge(&mut bench.borrow_mut(), older, newer), sound);
-            Ok(())
-        })
+                let [older, newer] = &files;
+                let sound = [is_sound(older), is_sound(newer)];
+                refused.set(refused.get() + sound.iter().filter(|&&sound| !sound).count());
+                prop_assert_eq!(judge(&mut bench.borrow_mut(), older, newer), sound);
+                Ok(())
+            },
+        )
         .expect("the same judgement");
     assert!(refused.get() > 100, "only {} files were damaged enough", refused.get());
 }
@@ -667,19 +673,22 @@ fn damage_anywhere_gives_the_same_failures() {
     let bench = RefCell::new(Bench::new());
     let words_of = || prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 0..6);
     TestRunner::new(Config::with_cases(150))
-        .run(&(profile(), rows(80), rows(40), words_of(), words_of()), |(profile, older, newer, in_older, in_newer)| {
-            let files = [older, newer].map(|rows| encode_in(profile, &rows));
-            let files = [(0, in_older), (1, in_newer)].map(|(side, changes): (usize, _)| {
-                let mut file = words(&files[side]);
-                let body = profile.payload_offset() as usize / 4;
-                for (word, value) in changes {
-                    let word = body + word.index(file.len() - body);
-                    file[word] = value;
-                }
-                bytes(&file)
-            });
-            judge(&mut bench.borrow_mut(), &files[0], &files[1]);
-            Ok(())
-        })
+        .run(
+            &(profile(), rows(80), rows(40), words_of(), words_of()),
+            |(profile, older, newer, in_older, in_newer)| {
+                let files = [older, newer].map(|rows| encode_in(profile, &rows));
+                let files = [(0, in_older), (1, in_newer)].map(|(side, changes): (usize, _)| {
+                    let mut file = words(&files[side]);
+                    let body = profile.payload_offset() as usize / 4;
+                    for (word, value) in changes {
+                        let word = body + word.index(file.len() - body);
+                        file[word] = value;
+                    }
+                    bytes(&file)
+                });
+                judge(&mut bench.borrow_mut(), &files[0], &files[1]);
+                Ok(())
+            },
+        )
         .expect("the same failures");
 }

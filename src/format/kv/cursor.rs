@@ -261,7 +261,12 @@ impl<'a> Cursor<'a> {
 
     /// Checks that the key with this literal is greater than the current one; gives the bits they share, in whole units.
     #[inline(always)]
-    fn order<G: Grammar>(&mut self, literal_at: u64, retained: u64, literal: u64) -> Result<u64, FormatError> {
+    fn order<G: Grammar>(
+        &mut self,
+        literal_at: u64,
+        retained: u64,
+        literal: u64,
+    ) -> Result<u64, FormatError> {
         let previous = self.record.key_bits;
         if literal == 0 {
             // Nothing follows what is retained: only the empty key may, as the first.
@@ -333,8 +338,11 @@ impl<'a> Cursor<'a> {
             return self.fail(end, &what);
         }
         let (unit, stated) = (profile.unit(), directory.terminal);
-        let terminal =
-            if header.records == 0 { 0 } else { profile.selector_units() + self.record.key_bits / unit.bits() };
+        let terminal = if header.records == 0 {
+            0
+        } else {
+            profile.selector_units() + self.record.key_bits / unit.bits()
+        };
         if terminal != stated {
             return corrupt(
                 16,

@@ -217,7 +217,10 @@ impl Grammar for Bytes {
             Some(&ABSENT) => return broken(at, "a tombstone is followed by bytes"),
             tag => {
                 let tag = tag.copied().unwrap_or(0);
-                return broken(at, format!("a value's tag is {tag:#04x}, neither absent (0) nor present (1)"));
+                return broken(
+                    at,
+                    format!("a value's tag is {tag:#04x}, neither absent (0) nor present (1)"),
+                );
             }
         }
         Ok(at + 8 * units)

@@ -148,12 +148,7 @@ impl<O: Output> FileWriter<O> {
         }
     }
 
-    fn put_record_as<G: Grammar>(
-        &mut self,
-        shared: u64,
-        key: &[u8],
-        value: Option<&[u8]>,
-    ) -> io::Result<()> {
+    fn put_record_as<G: Grammar>(&mut self, shared: u64, key: &[u8], value: Option<&[u8]>) -> io::Result<()> {
         let key_bits = 8 * key.len() as u64;
         let shared = shared - shared % G::UNIT;
         let value_bytes = value.map(|value| value.len() as u64);

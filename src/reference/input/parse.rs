@@ -196,7 +196,10 @@ impl<'a> Walk<'a> {
             if byte < 0x80 {
                 let behind = at + 8 * (place + 1);
                 let shortest = byte > 0 || place == 0;
-                return Ok(u32::try_from(number).ok().filter(|_| shortest && behind <= end).map(|n| (n, behind)));
+                return Ok(u32::try_from(number)
+                    .ok()
+                    .filter(|_| shortest && behind <= end)
+                    .map(|n| (n, behind)));
             }
         }
         Ok(None)

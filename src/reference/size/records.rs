@@ -23,11 +23,7 @@ pub(in crate::reference) fn records_bytes(call: &Call<'_>) -> Result<(), Fault> 
     records_as(call, Profile::Kv02, |value_bits| if equal { 0 } else { leb_len(u64::from(value_bits / 8)) })
 }
 
-fn records_as(
-    call: &Call<'_>,
-    profile: Profile,
-    value_count_len: impl Fn(u32) -> u64,
-) -> Result<(), Fault> {
+fn records_as(call: &Call<'_>, profile: Profile, value_count_len: impl Fn(u32) -> u64) -> Result<(), Fault> {
     let (unit, selector) = (profile.unit().bits() as u32, profile.selector_units() as u32);
     let count_len = match profile {
         Profile::Kv02 => leb_len,

@@ -6,11 +6,11 @@ use std::cell::Cell;
 
 use crate::format::elias_fano::Section;
 use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
-use crate::format::kv03::Kv03;
+use crate::format::kv::File;
 use crate::reference::{Call, Fault, Port, Reference, ef, input, order, tree};
 
 /// The status word that the passes leave for a file; all ones if they find nothing wrong.
-pub(super) fn refusal(file: &Port<'_>, opened: &Kv03<'_>) -> Result<u32, Fault> {
+pub(super) fn refusal(file: &Port<'_>, opened: &File<'_>) -> Result<u32, Fault> {
     let passes = Passes::new(file, opened);
     passes.call(ef::select, 0)?;
     passes.call(input::parse, 0)?;
@@ -32,7 +32,7 @@ struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    fn new(file: &Port<'a>, opened: &Kv03<'_>) -> Passes<'a> {
+    fn new(file: &Port<'a>, opened: &File<'_>) -> Passes<'a> {
         let (directory, records) = (&opened.directory, opened.records());
         let section_at = |index: usize| (HEADER_BYTES + directory.sections[index].offset) / 4;
         let entries = records.div_ceil(BLOCK_RECORDS) + 1;
