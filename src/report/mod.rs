@@ -10,3 +10,4 @@ pub mod profile;
 pub mod show;
 pub mod stats;
 pub mod svg;
+pub mod text;
