@@ -8,6 +8,7 @@ pub mod dot;
 pub mod layout;
 pub mod profile;
 pub mod show;
+pub mod stages;
 pub mod stats;
 pub mod svg;
 pub mod text;
