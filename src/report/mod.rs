@@ -11,3 +11,4 @@ pub mod show;
 pub mod stages;
 pub mod stats;
 pub mod svg;
+pub mod text;
