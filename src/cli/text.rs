@@ -1,12 +1,14 @@
 //! Results for people and programs: aligned tables and JSON on standard output.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::HumanCount;
 use serde::Serialize;
 
 use super::Failure;
+use super::files::OutputHow;
 
 /// A number with its thousands apart.
 pub fn count(number: u64) -> String {
@@ -66,6 +68,19 @@ impl Columns {
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| Failure::results(&error))
+}
+
+/// Writes text to a file, which appears whole or not at all.
+pub fn write_file(path: &Path, how: OutputHow, text: &str) -> Result<(), Failure> {
+    let output = how.create(path, [])?;
+    output.file().write_all(text.as_bytes()).map_err(|error| Failure::output(output.write_error(error)))?;
+    output.commit().map_err(Failure::output)
+}
+
+/// How many characters fit a line of standard output: what its terminal says, and 100 where it is none.
+pub fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns >= 72).unwrap_or(100)
 }
 
 /// Writes a value as indented JSON to standard output.

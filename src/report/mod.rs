@@ -1,11 +1,13 @@
 //! What people and programs read about a graph: pictures, tables and their machine-readable forms.
 //!
-//! [`diagram`] describes a drawing, [`layout`] places and routes it, [`svg`] and [`dot`] write it down; none of them
-//! knows what a pass or a value is. [`show`] draws resolved graphs with them, and prints them as JSON.
+//! [`diagram`] describes a drawing, [`layout`] places and routes it, [`svg`], [`dot`] and [`mermaid`] write it down; none of them
+//! knows what a pass or a value is. [`show`] draws resolved graphs with them, and prints them as JSON. [`memory`] draws plans.
 
 pub mod diagram;
 pub mod dot;
 pub mod layout;
+pub mod memory;
+pub mod mermaid;
 pub mod profile;
 pub mod show;
 pub mod stats;

@@ -46,17 +46,29 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Colours of one theme.
-struct Palette {
-    paper: &'static str,
-    text: &'static str,
-    muted: &'static str,
-    band: &'static str,
+pub(super) struct Palette {
+    pub paper: &'static str,
+    pub text: &'static str,
+    pub muted: &'static str,
+    pub band: &'static str,
+    /// Fill and outline of frames.
     frame: (&'static str, &'static str),
-    wait: &'static str,
-    tint: &'static str,
+    /// What has to do with waits of the host.
+    pub wait: &'static str,
+    /// What colours shares.
+    pub tint: &'static str,
     /// Fill and outline by kind, in the order of [`KINDS`].
     kinds: [(&'static str, &'static str); 7],
-    hues: [&'static str; HUES],
+    pub hues: [&'static str; HUES],
+}
+
+/// The rules that `rules` makes of the colours of a theme.
+pub(super) fn themed(theme: Theme, rules: fn(&Palette) -> String) -> String {
+    match theme {
+        Theme::Light => rules(&LIGHT),
+        Theme::Dark => rules(&DARK),
+        Theme::Auto => format!("{}@media (prefers-color-scheme:dark){{{}}}", rules(&LIGHT), rules(&DARK)),
+    }
 }
 
 /// Every kind of box: its class and what the legend calls it.
@@ -212,13 +224,7 @@ impl Writer<'_> {
             self.diagram.nodes.len(),
             self.diagram.edges.len()
         );
-        let style = match theme {
-            Theme::Light => rules(&LIGHT),
-            Theme::Dark => rules(&DARK),
-            Theme::Auto => {
-                format!("{}@media (prefers-color-scheme:dark){{{}}}", rules(&LIGHT), rules(&DARK))
-            }
-        };
+        let style = themed(theme, rules);
         let _ = writeln!(
             self.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"weft\" role=\"img\" aria-label=\"{}\" \
