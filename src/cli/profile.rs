@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weft::report::profile::{NodeProfile, Profile, profile};
+use weft::report::profile::{NodeProfile, Options, Profile, profile};
 use weft::report::stats::Stats;
 
 use super::job::{self, BackendArgs, JobArgs};
@@ -27,7 +27,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut chosen = args.backend.open()?;
     let job = args.job.open(&chosen)?;
-    let measured = profile(&job.program, chosen.backend(), &job.inputs(), args.runs as usize);
+    let options = Options { runs: args.runs as usize, ..Options::default() };
+    let measured = profile(&job.program, chosen.backend(), &job.inputs(), options, &mut |_, _| {});
     let profile = measured.map_err(job::failure)?;
     if args.json { text::print_json(&profile) } else { text::print(&describe(&profile)) }
 }
@@ -111,7 +112,7 @@ fn row(node: &NodeProfile) -> Vec<String> {
         Some(stats) => (time(stats.median), time(stats.mad)),
         None => ("none".to_owned(), String::new()),
     };
-    let rate = node.gigabytes_per_second().map_or(String::new(), |rate| format!("{rate:.1}"));
+    let rate = node.gigabytes_per_second.map_or(String::new(), |rate| format!("{rate:.1}"));
     let share = format!("{:.1} %", node.share * 100.0);
     let mut cells = vec![node.node.clone(), median, mad, share, count(node.groups), megabytes, rate];
     if node.invalid > 0 {

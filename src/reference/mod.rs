@@ -20,6 +20,7 @@ mod output;
 mod payload;
 mod prefix;
 mod rank;
+mod roof;
 mod scan;
 mod shared;
 mod size;
@@ -61,6 +62,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("prefix/least_retained", prefix::least_retained),
     ("prefix/windows", prefix::windows),
     ("rank/rank512", rank::rank512),
+    ("roof/copy", roof::copy),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/tile_bases", scan::tile_bases),

@@ -12,7 +12,7 @@ use super::cells::call_steps;
 use super::error::RunError;
 use super::numbers::Numbers;
 use super::program::{Life, Program};
-use super::times::{NodeTime, Times, Timing};
+use super::times::{Interval, NodeTime, Times, Timing};
 
 /// A status word without a failure.
 const NO_FAILURE: u32 = u32::MAX;
@@ -101,7 +101,7 @@ pub(super) struct Driver<'r> {
     /// Counts that were read but are not awaited: exact numbers are for the end.
     late_counts: Vec<(String, u64)>,
     host_times: Vec<NodeTime>,
-    upload_seconds: f64,
+    uploads: Vec<Interval>,
     begin: Instant,
 }
 
@@ -124,7 +124,7 @@ impl<'r> Driver<'r> {
             host_values: HashMap::new(),
             late_counts: Vec::new(),
             host_times: Vec::new(),
-            upload_seconds: 0.0,
+            uploads: Vec::new(),
             begin: Instant::now(),
         })
     }
@@ -150,11 +150,13 @@ impl<'r> Driver<'r> {
     /// Hands over inputs and constants that are first needed in this segment.
     pub(super) fn begin_segment(&mut self, segment: u32) -> Result<(), RunError> {
         let begin = Instant::now();
+        let mut uploaded = false;
         for (index, value) in self.program.graph.values.iter().enumerate() {
             let id = ValueId(index as u32);
             if self.program.filled_before(id) != Some(segment) {
                 continue;
             }
+            uploaded = true;
             let region = self.program.region(id, &self.sizes)?;
             match &value.origin {
                 Origin::Input(input) => self.backend.write(region, self.inputs[*input])?,
@@ -166,7 +168,9 @@ impl<'r> Driver<'r> {
                 Origin::Nodes(_) => {}
             }
         }
-        self.upload_seconds += begin.elapsed().as_secs_f64();
+        if uploaded {
+            self.uploads.push(self.interval(begin));
+        }
         Ok(())
     }
 
@@ -186,6 +190,12 @@ impl<'r> Driver<'r> {
             self.poison(|buffer| buffer.slot.last == position && !buffer.host_reads)?;
         }
         Ok(())
+    }
+
+    /// From an instant until now, by the host's clock.
+    fn interval(&self, begin: Instant) -> Interval {
+        let begin_seconds = (begin - self.begin).as_secs_f64();
+        Interval { begin_seconds, seconds: begin.elapsed().as_secs_f64() }
     }
 
     /// Fills the memory of some buffers.
@@ -217,8 +227,8 @@ impl<'r> Driver<'r> {
             self.backend.write(port.region, &bytes)?;
             self.host_values.insert(value, bytes);
         }
-        let seconds = begin.elapsed().as_secs_f64();
-        self.host_times.push(NodeTime { node: dispatch.node, seconds, host_clock: true });
+        let Interval { begin_seconds, seconds } = self.interval(begin);
+        self.host_times.push(NodeTime { node: dispatch.node, begin_seconds, seconds, host_clock: true });
         Ok(())
     }
 
@@ -362,7 +372,7 @@ impl<'r> Driver<'r> {
         regions.extend(self.due_regions(&counts, &checks)?);
         let begin = Instant::now();
         let readback = self.backend.read(self.program, &regions)?;
-        let download_seconds = begin.elapsed().as_secs_f64();
+        let download = self.interval(begin);
         self.take_due(&counts, &checks, |index| readback.word(outputs + index))?;
         for (count, number) in std::mem::take(&mut self.late_counts) {
             self.sizes.learn(&count, number);
@@ -383,8 +393,9 @@ impl<'r> Driver<'r> {
         let counts = counts.collect();
         let mut times = self.backend.times();
         times.nodes.extend(self.host_times);
-        times.upload_seconds = self.upload_seconds;
-        times.download_seconds = download_seconds;
+        times.upload_seconds = self.uploads.iter().map(|upload| upload.seconds).sum();
+        times.download_seconds = download.seconds;
+        (times.uploads, times.download) = (self.uploads, download);
         times.total_seconds = self.begin.elapsed().as_secs_f64();
         Ok(Outcome { names, readback, counts, times })
     }

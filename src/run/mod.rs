@@ -22,5 +22,5 @@ pub use driver::{Options, Outcome, Output, run};
 pub use error::RunError;
 pub use gpu::{AdapterReport, Gpu, GpuBackend, adapters};
 pub use program::{Program, Work};
-pub use times::{NodeTime, SegmentTime, Times, Timing};
+pub use times::{Interval, NodeTime, SegmentTime, Times, Timing};
 pub use verify::{Agreement, Difference, InputElement, VerifyError, verify};
