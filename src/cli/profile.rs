@@ -1,10 +1,13 @@
 //! `weft profile`: what a graph takes, in all and node by node.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use weft::report::html;
 use weft::report::profile::{NodeProfile, Options, Profile, profile};
 use weft::report::stats::Stats;
 
+use super::files::OutputHow;
 use super::job::{self, BackendArgs, JobArgs};
 use super::text::{Columns, count, counted, duration};
 use super::{Failure, text};
@@ -22,6 +25,11 @@ pub struct Args {
     /// Write JSON
     #[arg(long)]
     json: bool,
+    /// Write a report for browsers: one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    how: OutputHow,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -30,6 +38,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let options = Options { runs: args.runs as usize, ..Options::default() };
     let measured = profile(&job.program, chosen.backend(), &job.inputs(), options, &mut |_, _| {});
     let profile = measured.map_err(job::failure)?;
+    if let Some(path) = &args.html {
+        let (graph, plan) = (&job.program.graph, &job.program.plan);
+        let page = html::profile(&profile, graph, plan)
+            .map_err(|error| Failure::Input(format!("cannot draw {}: {error}", profile.graph)))?;
+        text::write_file(path, args.how, &page)?;
+    }
     if args.json { text::print_json(&profile) } else { text::print(&describe(&profile)) }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod diagram;
 pub mod dot;
+pub mod html;
 pub mod layout;
 pub mod memory;
 pub mod mermaid;
