@@ -345,9 +345,9 @@ impl Writer<'_> {
         if ends.is_empty() { ends } else { format!(" data-ends=\"{ends}\"") }
     }
 
-    /// A large number at the upper left corner.
+    /// A large number beside the left edge, where no port is.
     fn badge(&mut self, rank: usize, rect: Rect) {
-        let Rect { x, y, .. } = rect;
+        let (x, y) = (rect.x - 19, rect.y + rect.h / 2);
         let _ = writeln!(
             self.out,
             "<circle class=\"badge\" cx=\"{x}\" cy=\"{y}\" r=\"17\"/><text class=\"badge m\" x=\"{x}\" y=\"{}\">{rank}</text>",

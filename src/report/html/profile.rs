@@ -327,7 +327,6 @@ impl<'a> Report<'a> {
         // What does not fit is left out of the picture rather than keeping the report from being made.
         let sizes = Sizes::new(graph, &numbers).unwrap_or_default();
         let mut diagram = show::diagram(graph, &sizes);
-        diagram.title = "The graph".to_owned();
         diagram.caption.clear();
         let marks = self.paint(&mut diagram);
         let drawn = svg::embedded(&diagram, &marks)?;
