@@ -369,6 +369,24 @@ fn identity_does_not_depend_on_what_people_read() {
 }
 
 #[test]
+fn stages_are_for_reports() {
+    let [outer, inner] = SUBGRAPHS;
+    let labelled = outer.1.replace("inner.yaml, bind: {k: n}", "inner.yaml, stage: whole, bind: {k: n}");
+    let inside = inner.1.replace("pass: make/status,", "pass: make/status, stage: proof,");
+    let files = [("graph.yaml", labelled.as_str()), ("inner.yaml", inside.as_str())];
+    let graph = resolve_files(&files).unwrap();
+    let stages: Vec<&str> = graph.nodes.iter().map(weft::graph::model::Node::stage).collect();
+    assert_eq!(stages, ["numbers", "proof", "whole", "proof", "second"]);
+    assert_eq!(graph.identity, identity_of(&SUBGRAPHS));
+    check_round_trip(Path::new(PASSES), &graph);
+
+    let variant = "graph: variant\ndoc: A test.\nextends: ./graph.yaml\nreplace: [first]\nnodes:
+  first: {use: ./inner.yaml, bind: {k: n}, in: {items: numbers.made}}\n";
+    let variant = resolve_files(&[("variant.yaml", variant), files[0], files[1]]).unwrap();
+    assert_eq!(node(&variant, "first/kept").stage(), "whole", "it stays where the other was");
+}
+
+#[test]
 fn identity_depends_on_all_that_runs() {
     let [outer, inner] = SUBGRAPHS;
     let mut seen = vec![identity_of(&SUBGRAPHS)];

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use serde_json::json;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
 use weft::report::memory::{Memory, chart, svg};
+use weft::report::stages::{Stage, stages};
 use weft::report::svg::Theme;
 
-use super::files::OutputHow;
+use super::files::{self, OutputHow};
 use super::job;
 use super::library::GraphArgs;
 use super::symbols::{PairArgs, SymbolArgs};
@@ -51,9 +53,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: true, ..Options::default() })
         .map_err(failure)?;
     if let Some(path) = &args.svg {
-        text::write_file(path, args.how, &svg(&Memory::new(&graph, &plan), Theme::Auto))?;
+        files::write(path, args.how, &svg(&Memory::new(&graph, &plan), Theme::Auto))?;
     }
-    if args.json { text::print_json(&plan.to_json(&graph)) } else { text::print(&describe(&graph, &plan)) }
+    let stages = stages(&graph, &plan).map_err(|error| Failure::Input(error.to_string()))?;
+    if !args.json {
+        return text::print(&describe(&graph, &plan, &stages));
+    }
+    let mut json = plan.to_json(&graph);
+    json["stages"] = json!(stages);
+    text::print_json(&json)
 }
 
 fn failure(error: PlanError) -> Failure {
@@ -65,11 +73,13 @@ fn failure(error: PlanError) -> Failure {
     }
 }
 
-fn describe(graph: &Graph, plan: &Plan) -> String {
+fn describe(graph: &Graph, plan: &Plan, stages: &[Stage]) -> String {
     let nodes = counted(plan.order.len() as u64, "node");
     let segments = counted(plan.segments.len() as u64, "segment");
     let mut text = format!("{}: {nodes}, {segments}, identity {}\n\n", graph.name, graph.identity);
     text.push_str(&totals(plan));
+    text.push_str("\nStages: what each makes, the most of that live at once, and the most live in it, whoever made it\n");
+    text.push_str(&stage_lines(stages));
     text.push_str("\nArenas\n");
     text.push_str(&arenas(plan));
     text.push_str("\nOrder, with the bytes live at each node\n");
@@ -104,6 +114,19 @@ fn arenas(plan: &Plan) -> String {
         let buffers = plan.slots.iter().filter(|slot| slot.arena == index).count() as u64;
         let note = if arena.dedicated { "dedicated".to_owned() } else { counted(buffers, "buffer") };
         columns.row([format!("  {index}"), bytes(arena.size_bytes), note]);
+    }
+    columns.lines()
+}
+
+fn stage_lines(stages: &[Stage]) -> String {
+    let mut columns = Columns::default();
+    let titles = ["  stage", "nodes", "makes", "of it live", "live in all", "most live at"];
+    columns.row(titles.map(str::to_owned));
+    for stage in stages {
+        let numbers = [stage.made_bytes, stage.own_peak_bytes, stage.live_peak_bytes].map(bytes);
+        let [made, own, live] = numbers;
+        let name = format!("  {}", stage.name);
+        columns.row([name, count(stage.nodes.len() as u64), made, own, live, stage.peak_node.clone()]);
     }
     columns.lines()
 }

@@ -11,7 +11,7 @@ use weft::report::mermaid::mermaid;
 use weft::report::show::{Sizes, diagram, json};
 use weft::report::svg::{Theme, svg};
 
-use super::files::OutputHow;
+use super::files::{self, OutputHow};
 use super::library::{self, LibraryArgs};
 use super::symbols::assignment;
 use super::{Failure, text};
@@ -92,5 +92,5 @@ fn write(args: &Args, drawn: &str) -> Result<(), Failure> {
     let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") else {
         return text::print(drawn);
     };
-    text::write_file(path, args.how, drawn)
+    files::write(path, args.how, drawn)
 }

@@ -715,6 +715,7 @@ impl<'a> Decoder<'a> {
             generics: self
                 .map(fields.entry("as"), NameKind::Identifier, |this, _, node| this.element_type(node)),
             overrides: self.overrides(&fields),
+            stage: fields.get("stage").and_then(|node| self.name(node, NameKind::Identifier)),
             doc: self.doc(fields.get("doc")),
             placed: pass.or(used)?,
         };

@@ -225,6 +225,8 @@ pub struct NodeDecl {
     pub generics: Named<Spanned<String>>,
     /// Pipeline constants other than their defaults.
     pub overrides: Named<Spanned<u32>>,
+    /// The stage that reports count it in.
+    pub stage: Option<Spanned<String>>,
     /// One sentence, may be empty.
     pub doc: String,
 }

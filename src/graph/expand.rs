@@ -87,6 +87,9 @@ impl Writer {
         for node in &graph.nodes {
             self.line(2, &format!("{}:", scalar(&node.name)));
             self.line(4, &format!("pass: {}", scalar(&node.pass_reference)));
+            if let Some(stage) = &node.stage_label {
+                self.line(4, &format!("stage: {}", scalar(stage)));
+            }
             let overrides = node.overrides.iter().map(|(name, number)| (name, number.to_string()));
             self.map("overrides", overrides);
             self.map("bind", node.bind.iter().map(|(name, expr)| (name, scalar(&expr.to_string()))));

@@ -273,6 +273,11 @@ pub static NODE: Object = Object {
             "Generics that only outputs mention.",
         ),
         optional("overrides", OVERRIDES, "Pipeline constants other than their defaults."),
+        optional(
+            "stage",
+            Shape::Identifier,
+            "The stage that reports count it in; of a graph, for all nodes without one.",
+        ),
         optional("doc", Shape::Text, "What it is here for, in one sentence."),
     ],
     choice: &[&["pass"], &["use"]],

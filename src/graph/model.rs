@@ -174,8 +174,18 @@ pub struct Node {
     pub steps: Expr,
     /// Declared bytes read and written, if the pass declares them.
     pub traffic: Option<(Expr, Expr)>,
+    /// What graph files call the stage it belongs to; see [`Node::stage`].
+    pub stage_label: Option<String>,
     /// Which host round trips lie before it: 0 for nodes that wait for none.
     pub segment: u32,
+}
+
+impl Node {
+    /// The stage that reports count the node in: its label, else its own name without those of the nodes inside it.
+    pub fn stage(&self) -> &str {
+        let outermost = self.name.split('/').next().unwrap_or(&self.name);
+        self.stage_label.as_deref().unwrap_or(outermost)
+    }
 }
 
 /// A number the device computes.

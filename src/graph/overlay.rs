@@ -56,11 +56,11 @@ fn compose_chain(
     };
     for name in &file.with {
         match overlay(name, loader, diagnostics) {
-            Some(overlay) => Step { section: &overlay, base: &mut composed, diagnostics }.apply(),
+            Some(overlay) => Step::new(&overlay, &mut composed, diagnostics).apply(),
             None => composed.incomplete = true,
         }
     }
-    Step { section: file, base: &mut composed, diagnostics }.apply();
+    Step::new(file, &mut composed, diagnostics).apply();
     composed.file.name = file.name.clone();
     composed.file.doc = file.doc.clone();
     chain.pop();
@@ -241,9 +241,15 @@ struct Step<'a> {
     section: &'a GraphFile,
     base: &'a mut Composed,
     diagnostics: &'a mut Diagnostics,
+    /// Stages of the nodes that it replaces: what takes a node's place stays in its stage.
+    stages: BTreeMap<&'a str, Spanned<String>>,
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
+    fn new(section: &'a GraphFile, base: &'a mut Composed, diagnostics: &'a mut Diagnostics) -> Self {
+        Step { section, base, diagnostics, stages: BTreeMap::new() }
+    }
+
     fn apply(mut self) {
         self.check_own_names();
         self.remove();
@@ -307,6 +313,10 @@ impl Step<'_> {
             if !definitions(&self.base.file).iter().any(|(kind, n)| replaced(*kind, &n.value)) {
                 self.missing(name, "replace");
                 continue;
+            }
+            let node = self.base.file.nodes.iter().find(|(n, _)| replaced(Kind::Node, &n.value));
+            if let Some(stage) = node.and_then(|(_, decl)| decl.stage.clone()) {
+                self.stages.insert(&name.value, stage);
             }
             drop_definitions(&mut self.base.file, &replaced);
         }
@@ -393,7 +403,11 @@ impl Step<'_> {
         base.types.extend_from_slice(&section.types);
         base.generics.extend_from_slice(&section.generics);
         base.inputs.extend_from_slice(&section.inputs);
-        base.nodes.extend_from_slice(&section.nodes);
+        for (name, decl) in &section.nodes {
+            let mut decl = decl.clone();
+            decl.stage = decl.stage.or_else(|| self.stages.remove(name.value.as_str()));
+            base.nodes.push((name.clone(), decl));
+        }
         base.joins.extend_from_slice(&section.joins);
         base.counts.extend_from_slice(&section.counts);
         base.checks.extend_from_slice(&section.checks);

@@ -11,5 +11,7 @@ pub mod memory;
 pub mod mermaid;
 pub mod profile;
 pub mod show;
+pub mod stages;
 pub mod stats;
 pub mod svg;
+pub mod text;

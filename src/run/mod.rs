@@ -9,7 +9,9 @@
 mod backend;
 mod cells;
 mod driver;
+mod dump;
 mod error;
+mod exact;
 mod gpu;
 mod numbers;
 mod program;
@@ -19,6 +21,7 @@ mod verify;
 pub use backend::{Backend, Dispatch, Readback, Region, Step};
 pub use cells::ReferenceBackend;
 pub use driver::{Options, Outcome, Output, run};
+pub use dump::{PortOf, dump};
 pub use error::RunError;
 pub use gpu::{AdapterReport, Gpu, GpuBackend, adapters};
 pub use program::{Program, Work};

@@ -70,10 +70,10 @@ fn the_chart_of_a_scan() {
 #[test]
 fn charts_fit_their_width_and_show_every_node() {
     for memory in [scan(), baseline()] {
-        for width in [72, 80, 100, 160, 240] {
+        for width in [60, 80, 100, 160, 240] {
             let chart = chart(&memory, width);
             assert!(chart.lines().all(|line| line.chars().count() <= width), "{width}:\n{chart}");
-            assert_eq!(chart.lines().count(), memory.lifetimes.len() + 3);
+            assert!(chart.lines().count() - memory.lifetimes.len() <= 4);
         }
         // Where every node has a column of its own, all marks are there.
         let chart = chart(&memory, 240);

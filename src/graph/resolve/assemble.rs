@@ -213,6 +213,7 @@ impl Assembler<'_, '_> {
             grid,
             steps: steps.map_or(Some(Expr::Num(1)), |steps| in_pass(&steps.value))?,
             traffic,
+            stage_label: self.found.tree.stage(leaf).map(str::to_owned),
             segment: self.order.segment[leaf],
         })
     }

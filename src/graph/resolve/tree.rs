@@ -91,6 +91,18 @@ impl Tree {
         Some((parent, name, decl))
     }
 
+    /// The label of the stage a leaf belongs to: its own, else that of the innermost graph around it that has one.
+    pub fn stage(&self, leaf: LeafId) -> Option<&str> {
+        let (_, decl) = self.leaf_node(leaf);
+        let around = std::iter::successors(self.used_at(self.leaves[leaf].scope), |(scope, _, _)| {
+            self.used_at(*scope)
+        });
+        let mut labels = std::iter::once(decl)
+            .chain(around.map(|(_, _, decl)| decl))
+            .filter_map(|decl| decl.stage.as_ref());
+        labels.next().map(|label| label.value.as_str())
+    }
+
     /// How many graphs lie around a scope.
     pub fn depth(&self, scope: ScopeId) -> usize {
         std::iter::successors(Some(scope), |s| self.scopes[*s].parent.map(|(parent, _)| parent)).count() - 1

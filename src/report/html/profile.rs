@@ -13,9 +13,10 @@ use crate::report::profile::{BeforeKind, NodeProfile, Profile};
 use crate::report::show::{self, Sizes};
 use crate::report::stats::Stats;
 use crate::report::svg::{self, Theme, escape};
+use crate::report::text::{count, counted, seconds as time};
 
 use super::Document;
-use super::text::{bytes, count, digits, percent, time};
+use super::text::{bytes, digits, percent};
 
 /// How many nodes are marked as those that cost most.
 const RANKED: usize = 3;
@@ -491,7 +492,7 @@ fn fragment(name: &str) -> String {
 }
 
 fn runs(number: u64) -> String {
-    format!("{} run{}", count(number), if number == 1 { "" } else { "s" })
+    counted(number, "run")
 }
 
 /// Text as a sentence: its first letter large, a full stop at its end.

@@ -1,17 +1,6 @@
 //! Numbers as people read them in reports.
 
-use indicatif::{BinaryBytes, HumanCount};
-
-/// A time in three digits and the unit that suits it.
-pub fn time(seconds: f64) -> String {
-    let (number, unit) = match seconds.abs() {
-        1.0.. => (seconds, "s"),
-        1e-3.. => (seconds * 1e3, "ms"),
-        1e-6.. => (seconds * 1e6, "µs"),
-        _ => (seconds * 1e9, "ns"),
-    };
-    format!("{} {unit}", digits(number))
-}
+use indicatif::BinaryBytes;
 
 /// A number in three digits.
 pub fn digits(number: f64) -> String {
@@ -33,19 +22,13 @@ pub fn bytes(number: u64) -> String {
     BinaryBytes(number).to_string()
 }
 
-/// A number with its thousands apart.
-pub fn count(number: u64) -> String {
-    HumanCount(number).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn three_digits() {
-        let times = [1.5, 0.99951, 0.0123456, 0.00001, 0.000_000_5].map(time);
-        assert_eq!(times, ["1.50 s", "1000 ms", "12.3 ms", "10.0 µs", "500 ns"]);
+        assert_eq!([1.234, 12.34, 1234.5].map(digits), ["1.23", "12.3", "1234"]);
         assert_eq!((percent(0.0567), percent(1.0)), ("5.7 %".to_owned(), "100 %".to_owned()));
     }
 }

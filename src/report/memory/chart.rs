@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use indicatif::BinaryBytes;
 
 use super::{Lifetime, Memory, Touch};
+use crate::report::text::wrap;
 
 /// The narrowest that names are cut to where the nodes need the room.
 const NARROW_NAME_CHARS: usize = 20;
@@ -15,7 +16,7 @@ const WIDE_NODE_CHARS: usize = 3;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The lifetimes of a plan's buffers against the order of its nodes, in lines of at most `width` characters, which should be 72 or
+/// The lifetimes of a plan's buffers against the order of its nodes, in lines of at most `width` characters, which should be 60 or
 /// more. Where a column cannot hold fewer than two nodes it shows the strongest use among them.
 pub fn chart(memory: &Memory, width: usize) -> String {
     let grid = Grid::new(memory, width);
@@ -31,7 +32,8 @@ pub fn chart(memory: &Memory, width: usize) -> String {
         1 => String::new(),
         nodes => format!("; a column is {nodes} nodes"),
     };
-    let _ = writeln!(text, "  w written, r read, u updated in place, ─ live, │ the host waits{together}");
+    let legend = format!("w written, r read, u updated in place, ─ live, │ the host waits{together}");
+    let _ = write!(text, "  {}", wrap(&legend, width.saturating_sub(2), "  "));
     text
 }
 

@@ -58,12 +58,15 @@ pub fn before(graph: &Graph, plan: &Plan) -> Vec<Before> {
     let mut all = Vec::with_capacity(plan.order.len());
     for positions in &plan.segments {
         let mut touched: Vec<Option<Touch>> = vec![None; plan.arenas.len()];
+        let first = positions.clone().find(|&position| !walk.is_host(position)).unwrap_or(positions.end);
         for position in positions.clone() {
-            let first = position == positions.start;
-            all.push(match walk.is_host(position) {
-                true => walk.host_wait(position, "the host runs it"),
-                false if first && position > 0 => walk.host_wait(position, "the host submits it"),
-                false => walk.barrier(position, positions.start, &touched),
+            if walk.is_host(position) {
+                all.push(walk.host_wait(position, "the host runs it"));
+                continue;
+            }
+            all.push(match position == first && position > 0 {
+                true => walk.host_wait(position, "the host submits it"),
+                false => walk.barrier(position, first, &touched),
             });
             walk.touch(position, &mut touched);
         }
@@ -119,33 +122,43 @@ impl Walk<'_> {
         }
     }
 
-    /// The first node of a segment waits for what the host awaits before it.
+    /// What the host reads or writes before this node: the first of a segment, or one that the host runs.
     fn host_wait(&self, position: usize, what: &str) -> Before {
-        let node = self.id(position);
-        let index = self.graph.dag.node_indices().find(|&index| self.graph.dag[index] == node);
-        let mut edges: Vec<_> = index
-            .into_iter()
-            .flat_map(|index| self.graph.dag.edges_directed(index, petgraph::Incoming))
-            .collect();
-        // What is awaited by name explains the wait; for a host node, so does what it reads.
-        edges.sort_by_key(|edge| (edge.weight().reason != Reason::Await, edge.weight().value));
-        let segment = self.graph.nodes[node.0 as usize].segment;
-        let earlier = |from: NodeId| self.graph.nodes[from.0 as usize].segment < segment;
-        let cause = edges.iter().find(|edge| earlier(self.graph.dag[edge.source()]));
-        let Some(edge) = cause else {
-            let why = format!("{what} in a segment of its own order, and it needs nothing of earlier ones");
-            return Before { kind: BeforeKind::HostWait, why, ..Before::nothing("") };
+        let id = self.id(position);
+        let segment = self.graph.nodes[id.0 as usize].segment;
+        let in_segment = |node: NodeId| self.graph.nodes[node.0 as usize].segment == segment;
+        // Where nothing holds up the node itself, what holds up its segment does.
+        let cause =
+            self.latest_cause(segment, |to| to == id).or_else(|| self.latest_cause(segment, in_segment));
+        let Some((from, value)) = cause else {
+            return Before { kind: BeforeKind::HostWait, ..Before::nothing(what) };
         };
-        let value = edge.weight().value;
-        let after = self.graph.nodes[self.graph.dag[edge.source()].0 as usize].name.clone();
+        let after = self.graph.nodes[from.0 as usize].name.clone();
         let name = self.graph.values[value.0 as usize].name.clone();
         let port = self.bindings(position).iter().find(|binding| binding.before == Some(value));
         let port = port.map(|binding| self.port(position, binding));
+        let host_made = self.graph.nodes[from.0 as usize].pass.kernel.is_none();
         let why = match self.awaited(value) {
+            _ if host_made => format!("{what} after making {name}"),
             Some(awaited) => format!("{what} after reading {awaited} from {name}"),
             None => format!("{what} after reading {name}"),
         };
         Before { kind: BeforeKind::HostWait, port, value: Some(name), after: Some(after), why }
+    }
+
+    /// Of the edges into some nodes that come from an earlier segment, or from the host, the one from the latest node. Of
+    /// several from one node that of an awaited count or check says most.
+    fn latest_cause(&self, segment: u32, to: impl Fn(NodeId) -> bool) -> Option<(NodeId, ValueId)> {
+        let place = |node: NodeId| self.plan.order.iter().position(|&id| id == node);
+        let edges = self.graph.dag.edge_references().filter(|edge| to(self.graph.dag[edge.target()]));
+        let causes = edges.filter_map(|edge| {
+            let from = self.graph.dag[edge.source()];
+            let node = &self.graph.nodes[from.0 as usize];
+            let awaited = edge.weight().reason == Reason::Await;
+            let earlier = node.segment < segment || node.pass.kernel.is_none();
+            earlier.then_some(((place(from), awaited), (from, edge.weight().value)))
+        });
+        causes.max_by_key(|&(lateness, _)| lateness).map(|(_, cause)| cause)
     }
 
     /// The count or check that a value holds.

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::graph::model::{BufferId, Graph, NodeId};
+use crate::graph::model::{BufferId, Graph, Node, NodeId};
 use crate::run::{self, Backend, Interval, Program, RunError, Times, Timing, run};
 
 use super::class::{Facts, classify};
@@ -233,6 +233,7 @@ impl NodeProfile {
         Ok(NodeProfile {
             node: node.name.clone(),
             pass: node.pass.name().to_owned(),
+            stage: stage(node),
             segment: node.segment,
             steps: work.steps,
             groups: work.groups,
@@ -302,6 +303,11 @@ impl NodeProfile {
         let (class, rule) = classify(facts, roof);
         (self.class, self.rule) = (Some(class), rule);
     }
+}
+
+/// The stage of a node: the folder of its pass.
+fn stage(node: &Node) -> String {
+    node.pass.name().split('/').next().unwrap_or_default().to_owned()
 }
 
 /// Statistics of the positive measurements, and how many are not positive.

@@ -1,7 +1,8 @@
 //! A profile: what a program takes, in all and node by node, against what the device can do.
 //!
 //! This file is the data; [`measure`] fills it, [`class`] says what limits a node, [`before`] what a node waits for, and
-//! [`roof`] measures what copying reaches on the device. How it is written down is for others.
+//! [`roof`] measures what copying reaches on the device. [`table`], [`csv`](csv::csv) and
+//! [`trace`](trace::trace) write it down.
 //!
 //! Totals come from runs in which nothing is measured inside. Device times of segments come from other runs, with timestamps
 //! around all dispatches of each, and times of nodes from others again, with timestamps around every node. Timestamps cost
@@ -10,8 +11,11 @@
 
 pub mod before;
 pub mod class;
+pub mod csv;
 mod measure;
 pub mod roof;
+pub mod table;
+pub mod trace;
 
 use serde::Serialize;
 
@@ -193,6 +197,8 @@ pub struct NodeProfile {
     pub node: String,
     /// Its pass.
     pub pass: String,
+    /// The stage that it belongs to.
+    pub stage: String,
     /// Which segment it is in.
     pub segment: u32,
     /// Dispatches of it.

@@ -13,6 +13,9 @@ use crate::run::{self, Backend, Program, RunError, Timing, run};
 
 use super::super::stats::Stats;
 
+/// The graph that is run, among the shipped ones.
+pub const GRAPH: &str = "roof/copy";
+
 /// Bytes of a vector that the kernel takes at a time.
 const VECTOR_BYTES: u64 = 16;
 

@@ -66,6 +66,7 @@ struct NodeJson {
     doc: String,
     runs_on: &'static str,
     segment: u32,
+    stage: String,
     bind: Map<String, Json>,
     overrides: Map<String, Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,6 +252,7 @@ impl Printer<'_> {
             doc: node.pass.file.doc.clone(),
             runs_on: if grid.is_some() { "device" } else { "host" },
             segment: node.segment,
+            stage: node.stage().to_owned(),
             bind: node.bind.iter().map(|(name, expr)| (name.clone(), Json::from(expr.to_string()))).collect(),
             overrides: node
                 .overrides

@@ -1,0 +1,90 @@
+//! What the stages of a graph take of memory, by its plan.
+//!
+//! A stage is a set of nodes under one label of the graph file. The bytes it makes are those of the buffers whose first
+//! version its nodes write, each at the most elements it can have and without padding, so that they can be held against
+//! formulas. Knows no devices and no times.
+
+use serde::Serialize;
+
+use crate::graph::expr::EvalError;
+use crate::graph::model::{BufferId, Graph};
+use crate::plan::Plan;
+
+/// What one stage takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// Its nodes, in the order in which they run.
+    pub nodes: Vec<String>,
+    /// Bytes of all that its nodes make.
+    pub made_bytes: u64,
+    /// The most of these that are live at one of its nodes.
+    pub own_peak_bytes: u64,
+    /// The most bytes live at one of its nodes, whoever made them.
+    pub live_peak_bytes: u64,
+    /// The node at which that is.
+    pub peak_node: String,
+}
+
+/// The stages of a planned graph, in the order in which they first run.
+///
+/// # Errors
+/// When a length has no number; a plan for the same graph excludes that.
+pub fn stages(graph: &Graph, plan: &Plan) -> Result<Vec<Stage>, EvalError> {
+    let sizes: Vec<u64> = (0..graph.buffers.len())
+        .map(|buffer| bytes(graph, plan, BufferId(buffer as u32)))
+        .collect::<Result<_, _>>()?;
+    let makers: Vec<Option<&str>> = (0..graph.buffers.len()).map(|buffer| maker(graph, buffer)).collect();
+    let live = |position: usize, of: Option<&str>| {
+        let slots = plan.slots.iter().enumerate();
+        let live = slots.filter(|(_, slot)| (slot.first..=slot.last).contains(&position));
+        live.filter(|(buffer, _)| of.is_none() || makers[*buffer] == of)
+            .map(|(buffer, _)| sizes[buffer])
+            .sum::<u64>()
+    };
+    let mut stages: Vec<Stage> = Vec::new();
+    for (position, &id) in plan.order.iter().enumerate() {
+        let node = &graph.nodes[id.0 as usize];
+        let known = stages.iter().position(|stage| stage.name == node.stage());
+        let index = known.unwrap_or(stages.len());
+        if known.is_none() {
+            let made = sizes.iter().zip(&makers).filter(|(_, maker)| **maker == Some(node.stage()));
+            stages.push(Stage {
+                name: node.stage().to_owned(),
+                nodes: Vec::new(),
+                made_bytes: made.map(|(bytes, _)| bytes).sum(),
+                own_peak_bytes: 0,
+                live_peak_bytes: 0,
+                peak_node: String::new(),
+            });
+        }
+        let stage = &mut stages[index];
+        stage.nodes.push(node.name.clone());
+        stage.own_peak_bytes = stage.own_peak_bytes.max(live(position, Some(node.stage())));
+        let all = live(position, None);
+        if all > stage.live_peak_bytes || stage.peak_node.is_empty() {
+            stage.live_peak_bytes = all;
+            stage.peak_node.clone_from(&node.name);
+        }
+    }
+    Ok(stages)
+}
+
+/// The stage that makes a buffer: that of the first node that writes its first version. None for inputs and constants.
+fn maker(graph: &Graph, buffer: usize) -> Option<&str> {
+    let first = graph.buffers[buffer].versions.first()?;
+    let writer = graph.values[first.0 as usize].writers().iter().min()?;
+    Some(graph.nodes[writer.0 as usize].stage())
+}
+
+/// The most bytes a buffer's versions can have.
+fn bytes(graph: &Graph, plan: &Plan, buffer: BufferId) -> Result<u64, EvalError> {
+    let mut largest = 0;
+    for version in &graph.buffers[buffer.0 as usize].versions {
+        let value = &graph.values[version.0 as usize];
+        let elements = graph.at_most(&value.len).eval(&|name| plan.symbols.get(name).copied())?;
+        largest = largest.max(elements.saturating_mul(value.element.layout.stride_bytes()));
+    }
+    Ok(largest)
+}
