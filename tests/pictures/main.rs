@@ -5,6 +5,7 @@
 mod build;
 mod memory;
 mod random;
+mod report;
 mod shown;
 mod text;
 mod xml;

@@ -197,10 +197,10 @@ impl<'a> Report<'a> {
         let _ = writeln!(
             out,
             "</tbody></table>\n<p class=\"note\">Medians of {}; ± is the median distance from them. The three kinds of runs are \
-             separate: timing every node adds {} to a run, so parts of one do not add up to the total of another. The first \
+             separate: timing every node changes a run by {:+.1} %, so parts of one do not add up to the total of another. The first \
              run, which makes pipelines and memory, took {}.</p>",
             runs(profile.total_seconds.runs as u64),
-            percent(profile.profiled.overhead),
+            profile.profiled.overhead * 100.0,
             time(profile.first_seconds)
         );
         out
@@ -266,7 +266,8 @@ impl<'a> Report<'a> {
         let groups = match node.group_invocations {
             0 => "host".to_owned(),
             invocations if node.steps > 1 => {
-                format!("{} × {invocations}, {} steps", count(node.groups), count(node.steps))
+                let grid = format!("{} × {invocations}", count(node.groups));
+                format!("{grid}<span class=\"pass\">in {} steps</span>", count(node.steps))
             }
             invocations => format!("{} × {invocations}", count(node.groups)),
         };
@@ -428,11 +429,11 @@ impl<'a> Report<'a> {
     /// What is shown of a node when it is chosen.
     fn details(&self) -> String {
         let mut out = String::from(
-            "<aside id=\"chosen\" aria-live=\"polite\" aria-label=\"Chosen node\" hidden>\n\
+            "<aside id=\"chosen\" aria-live=\"polite\" aria-label=\"Chosen node\" hidden=\"\">\n\
              <button type=\"button\" id=\"close\" aria-label=\"Choose none\">×</button>\n",
         );
         for (at, node) in self.profile.nodes.iter().enumerate() {
-            let _ = writeln!(out, "<div data-details=\"{at}\" hidden>{}</div>", self.detail(at, node));
+            let _ = writeln!(out, "<div data-details=\"{at}\" hidden=\"\">{}</div>", self.detail(at, node));
         }
         out.push_str("</aside>\n");
         out
@@ -649,8 +650,14 @@ impl Axis {
 
     fn markup(&self) -> String {
         let mut out = Axis::open(12.0);
+        let mut free = f64::NEG_INFINITY;
         for tick in self.ticks() {
             let x = self.x(10_f64.powi(tick));
+            // A label takes no more than this.
+            if x < free {
+                continue;
+            }
+            free = x + 46.0;
             let label = ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]
                 .get((tick + 9).max(0) as usize)
                 .copied()

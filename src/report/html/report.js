@@ -49,6 +49,8 @@
     all("svg [data-node]").forEach(item => item.setAttribute("aria-pressed", String(Number(item.dataset.node) === node)));
     all("[data-touches]").forEach(item => item.classList.toggle("touched", node !== null && has(item.dataset.touches, node)));
     all("[data-ends]").forEach(item => item.classList.toggle("touched", node !== null && has(item.dataset.ends, node)));
+    // Arrows from one port share the line they begin with; the whole way of a chosen one is shown.
+    all("[data-ends] .hit").forEach(way => way.classList.toggle("line", way.parentNode.classList.contains("touched")));
     all("[data-details]").forEach(item => { item.hidden = Number(item.dataset.details) !== node; });
     const panel = one("#chosen");
     if (panel) panel.hidden = node === null;
