@@ -159,6 +159,7 @@ impl<'a> GraphMerge<'a> {
         let outcome = outcome.map_err(|error| self.blame(error))?;
         stages.run = outcome.times.clone();
         let begin = Instant::now();
+        let _span = tracing::debug_span!("finish").entered();
         let mut out = Clocked { out, seconds: 0.0 };
         let summary = write(&outcome, &mut out)?;
         stages.write_seconds = out.seconds;
@@ -254,6 +255,7 @@ struct Clocked<O> {
 
 impl<O: Output> Output for Clocked<O> {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let _span = tracing::debug_span!("write", bytes = bytes.len()).entered();
         let begin = Instant::now();
         let written = self.out.write_at(offset, bytes);
         self.seconds += begin.elapsed().as_secs_f64();

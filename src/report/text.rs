@@ -30,6 +30,16 @@ pub fn seconds(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
+/// A number that is not negative, with three figures but never more than the integer needs.
+pub fn figures(number: f64) -> String {
+    match number {
+        99.95.. => format!("{number:.0}"),
+        9.995.. => format!("{number:.1}"),
+        0.9995.. => format!("{number:.2}"),
+        _ => format!("{number:.3}"),
+    }
+}
+
 /// Breaks text at spaces so that no line is longer than `width`, unless one word is; lines after the first begin with
 /// `indent`.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {

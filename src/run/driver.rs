@@ -114,7 +114,7 @@ impl<'r> Driver<'r> {
     ) -> Result<Driver<'r>, RunError> {
         let inputs = match_inputs(program, inputs)?;
         backend.observe(options.timing, options.alone || options.poison);
-        backend.prepare(program)?;
+        tracing::debug_span!("prepare").in_scope(|| backend.prepare(program))?;
         Ok(Driver {
             program,
             backend,
@@ -149,6 +149,7 @@ impl<'r> Driver<'r> {
 
     /// Hands over inputs and constants that are first needed in this segment.
     pub(super) fn begin_segment(&mut self, segment: u32) -> Result<(), RunError> {
+        let _span = tracing::debug_span!("upload", segment).entered();
         let begin = Instant::now();
         let mut uploaded = false;
         for (index, value) in self.program.graph.values.iter().enumerate() {
@@ -370,6 +371,7 @@ impl<'r> Driver<'r> {
         }
         let outputs = regions.len();
         regions.extend(self.due_regions(&counts, &checks)?);
+        let _span = tracing::debug_span!("download").entered();
         let begin = Instant::now();
         let readback = self.backend.read(self.program, &regions)?;
         let download = self.interval(begin);

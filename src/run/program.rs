@@ -218,6 +218,9 @@ impl Program {
             }
         }
         let groups = dispatch.steps.iter().map(|step| step.groups).sum();
+        if groups == 0 {
+            (read_bytes, write_bytes) = (0, 0);
+        }
         Ok(Work {
             steps: dispatch.steps.len() as u64,
             groups,

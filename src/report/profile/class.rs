@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Roof;
+use crate::report::text::{figures, seconds};
 
 /// A node that takes less than this many launches is bound by launching.
 const LAUNCHES_MAX: f64 = 2.0;
@@ -46,31 +47,100 @@ pub struct Facts {
     pub working_set_bytes: u64,
 }
 
-/// The class of a node, and the rule that decided.
+/// The class of a node, and the rule that decided: a sentence whose subject is the node.
 pub fn classify(facts: Facts, roof: &Roof) -> (Class, String) {
     let launch = roof.launch_seconds_of(facts.steps);
     let launches = facts.seconds / launch;
+    let takes = match facts.steps {
+        1 => "a dispatch of one workgroup takes".to_owned(),
+        steps => format!("{steps} dispatches of one workgroup take"),
+    };
+    let takes = format!("takes {} times the {} that {takes}", figures(launches), seconds(launch));
     if launches < LAUNCHES_MAX {
-        let rule = format!(
-            "takes {launches:.1} times what {} of one workgroup that does nothing to speak of take here ({:.1} µs); below {LAUNCHES_MAX} \
-             is launch-bound",
-            if facts.steps == 1 { "a dispatch".to_owned() } else { format!("{} dispatches", facts.steps) },
-            launch * 1e6
-        );
-        return (Class::LaunchBound, rule);
+        return (Class::LaunchBound, format!("{takes} (below {LAUNCHES_MAX} is launch-bound)"));
     }
     let rate = facts.moved_bytes as f64 / facts.seconds * 1e-9;
     let reached = roof.gigabytes_per_second(facts.working_set_bytes);
     let share = rate / reached;
-    let percent = share * 100.0;
-    let least = ROOF_SHARE_MIN * 100.0;
-    let rule = format!(
-        "moves {rate:.1} GB/s, {percent:.0} % of the {reached:.1} that a copy of the same working set reaches here; {least:.0} % and more \
-         is bandwidth-bound"
+    let moves = format!(
+        "moves {} GB/s, {}% of what a copy of its working set reaches ({}% and more is bandwidth-bound)",
+        figures(rate),
+        figures(share * 100.0),
+        ROOF_SHARE_MIN * 100.0
     );
     if share >= ROOF_SHARE_MIN {
-        return (Class::BandwidthBound, rule);
+        return (Class::BandwidthBound, moves);
     }
-    let rule = format!("{rule}, and {launches:.0} launches' time is not launch-bound");
-    (Class::LatencyBound, rule)
+    (
+        Class::LatencyBound,
+        format!("{moves}, and {takes}: it waits for single loads, computes, or has too few groups"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::roof::RoofPoint;
+    use super::*;
+
+    /// 100 GB/s at 2 MB and 1000 GB/s at 200 MB; 4 µs for a launch, 1 µs for a further one.
+    fn roof() -> Roof {
+        let point = |working_set_bytes: u64, gigabytes_per_second: f64| RoofPoint {
+            buffer_bytes: working_set_bytes / 2,
+            working_set_bytes,
+            copies: 1,
+            seconds: working_set_bytes as f64 / gigabytes_per_second * 1e-9,
+            gigabytes_per_second,
+        };
+        Roof {
+            points: vec![point(2_000_000, 100.0), point(200_000_000, 1000.0)],
+            large_gigabytes_per_second: 1000.0,
+            launch_seconds: 4e-6,
+            step_seconds: 1e-6,
+        }
+    }
+
+    fn class(seconds: f64, steps: u64, moved_bytes: u64, working_set_bytes: u64) -> Class {
+        classify(Facts { seconds, steps, moved_bytes, working_set_bytes }, &roof()).0
+    }
+
+    #[test]
+    fn what_takes_no_more_than_two_launches_is_launch_bound() {
+        assert_eq!(class(7.9e-6, 1, 0, 1000), Class::LaunchBound);
+        assert_eq!(class(8.1e-6, 1, 0, 1000), Class::LatencyBound);
+        // Twenty dispatches: 4 + 19 µs.
+        assert_eq!(class(45e-6, 20, 0, 1000), Class::LaunchBound);
+        assert_eq!(class(47e-6, 20, 0, 1000), Class::LatencyBound);
+    }
+
+    #[test]
+    fn the_roof_is_that_of_the_working_set() {
+        // 61 GB/s: most of what small working sets reach, little of what large ones do.
+        assert_eq!(class(1e-3, 1, 61_000_000, 2_000_000), Class::BandwidthBound);
+        assert_eq!(class(1e-3, 1, 59_000_000, 2_000_000), Class::LatencyBound);
+        assert_eq!(class(1e-3, 1, 61_000_000, 200_000_000), Class::LatencyBound);
+        assert_eq!(class(1e-3, 1, 601_000_000, 400_000_000), Class::BandwidthBound);
+    }
+
+    #[test]
+    fn between_measured_sizes_the_roof_goes_by_the_logarithm() {
+        let roof = roof();
+        assert!((roof.gigabytes_per_second(20_000_000) - 550.0).abs() < 1e-9);
+        assert_eq!(roof.gigabytes_per_second(2_000_000), 100.0);
+        assert_eq!(roof.gigabytes_per_second(1_000_000), 50.0);
+        assert_eq!(roof.gigabytes_per_second(1 << 40), 1000.0);
+    }
+
+    #[test]
+    fn the_rule_says_its_numbers() {
+        let facts = Facts { seconds: 1e-3, steps: 1, moved_bytes: 25_000_000, working_set_bytes: 2_000_000 };
+        let (_, rule) = classify(facts, &roof());
+        assert!(
+            rule.starts_with("moves 25.0 GB/s, 25.0% of what a copy of its working set reaches"),
+            "{rule}"
+        );
+        assert!(
+            rule.contains("takes 250 times the 4.0 µs that a dispatch of one workgroup takes:"),
+            "{rule}"
+        );
+    }
 }

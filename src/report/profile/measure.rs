@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::graph::model::{BufferId, Graph, Node, NodeId};
+use crate::graph::model::{BufferId, Graph, NodeId};
 use crate::run::{self, Backend, Interval, Program, RunError, Times, Timing, run};
 
 use super::class::{Facts, classify};
@@ -233,7 +233,7 @@ impl NodeProfile {
         Ok(NodeProfile {
             node: node.name.clone(),
             pass: node.pass.name().to_owned(),
-            stage: stage(node),
+            stage: node.stage().to_owned(),
             segment: node.segment,
             steps: work.steps,
             groups: work.groups,
@@ -305,11 +305,6 @@ impl NodeProfile {
     }
 }
 
-/// The stage of a node: the folder of its pass.
-fn stage(node: &Node) -> String {
-    node.pass.name().split('/').next().unwrap_or_default().to_owned()
-}
-
 /// Statistics of the positive measurements, and how many are not positive.
 fn valid(samples: &[Option<f64>]) -> (Option<Stats>, usize) {
     let measured: Vec<f64> = samples.iter().flatten().copied().collect();
@@ -323,8 +318,8 @@ fn costliest(nodes: &[NodeProfile]) -> Vec<Costly> {
     timed.sort_by(|a, b| b.median_seconds().total_cmp(&a.median_seconds()));
     let costly = |node: &&NodeProfile| {
         let what = match node.class {
-            Some(class) => format!("{}: it {}", class.name(), node.rule),
-            None => format!("not classed, since {}", node.rule),
+            Some(class) => format!("is {}: it {}", class.name(), node.rule),
+            None => format!("has no class: {}", node.rule),
         };
         Costly { node: node.node.clone(), why: what }
     };

@@ -148,7 +148,7 @@ pub struct Job {
     pub open_seconds: Option<f64>,
     /// Planning memory.
     pub plan_seconds: Option<f64>,
-    /// Checksums of the inputs, and checking what is no record.
+    /// Checksums of the inputs, and checking what is no record; done while the graph runs.
     pub verify_seconds: Option<Stats>,
     /// Making a file of what the graph gave: checksums, directory, header.
     pub finish_seconds: Option<Stats>,
@@ -250,7 +250,7 @@ pub struct NodeProfile {
 pub struct Costly {
     /// Its name.
     pub node: String,
-    /// What it takes and why, in a sentence.
+    /// Why it takes what it takes: a sentence without its subject, which is the node.
     pub why: String,
 }
 

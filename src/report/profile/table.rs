@@ -2,7 +2,10 @@
 
 use super::{NodeProfile, Profile};
 use crate::report::stats::Stats;
-use crate::report::text::{Columns, count, counted, seconds, wrap};
+use crate::report::text::{Columns, count, counted, figures, seconds, wrap};
+
+/// Symbols up to which they are listed.
+const SYMBOLS_SHOWN: usize = 4;
 
 /// Blanks between columns.
 const GAP: usize = 2;
@@ -30,9 +33,13 @@ pub fn text(profile: &Profile, width: usize) -> String {
 
 fn head(profile: &Profile, width: usize) -> String {
     let mut text = wrap(&format!("{} on {}", profile.graph, profile.backend), width, "  ");
-    let numbers = profile.symbols.iter().chain(&profile.counts);
+    // Many symbols come from files, and say less than those.
+    let few = profile.symbols.len() <= SYMBOLS_SHOWN;
+    let numbers = profile.symbols.iter().filter(|_| few).chain(&profile.counts);
     let numbers: Vec<String> = numbers.map(|(name, number)| format!("{name}={number}")).collect();
-    text.push_str(&wrap(&format!("with {}", numbers.join(" ")), width, "  "));
+    if !numbers.is_empty() {
+        text.push_str(&wrap(&format!("with {}", numbers.join(" ")), width, "  "));
+    }
     text.push_str(&format!("identity {}\n", profile.identity));
     for input in &profile.inputs {
         // The whole digest is in the JSON; this much tells inputs apart.
@@ -70,9 +77,9 @@ fn job(profile: &Profile, width: usize) -> String {
     };
     let total = &profile.total_seconds;
     let runs = counted(total.runs as u64, "run");
-    let mut text = wrap(&format!("job  {}", listed(&steps)), width, "     ");
+    let mut text = wrap(&format!("job: {}", listed(&steps)), width, "     ");
     let least = format!("least {}, first {}", seconds(total.min), seconds(profile.first_seconds));
-    text.push_str(&wrap(&format!("run  {}; {least}", listed(&run)), width, "     "));
+    text.push_str(&wrap(&format!("run: {}; {least}", listed(&run)), width, "     "));
     let memory = format!(
         "medians of {runs} ± the median distance from them; {} B of arenas, bound {} B",
         count(profile.peak_bytes),
@@ -108,7 +115,7 @@ struct Column {
 }
 
 fn percent(part: Option<f64>) -> String {
-    part.map_or(String::new(), |part| format!("{:.1} %", part * 100.0))
+    part.map_or(String::new(), |part| format!("{:.1}%", part * 100.0))
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -132,17 +139,13 @@ const COLUMNS: &[Column] = &[
     Column { head: "MB", rank: 6, cell: |node| megabytes(node.moved_bytes()) },
     Column { head: "MB read", rank: 13, cell: |node| megabytes(node.read_bytes) },
     Column { head: "written", rank: 13, cell: |node| megabytes(node.write_bytes) },
-    Column {
-        head: "GB/s",
-        rank: 2,
-        cell: |node| node.gigabytes_per_second.map_or(String::new(), |r| format!("{r:.1}")),
-    },
+    Column { head: "GB/s", rank: 2, cell: |node| node.gigabytes_per_second.map_or(String::new(), figures) },
     Column { head: "roof", rank: 1, cell: |node| percent(node.roof_share) },
     Column { head: "large", rank: 14, cell: |node| percent(node.large_roof_share) },
     Column {
         head: "ns/rec",
         rank: 4,
-        cell: |node| node.nanoseconds_per_record.map_or(String::new(), |ns| format!("{ns:.3}")),
+        cell: |node| node.nanoseconds_per_record.map_or(String::new(), figures),
     },
     Column { head: "bound by", rank: 0, cell: bound_by },
     Column { head: "scratch MB", rank: 10, cell: |node| megabytes(node.scratch_bytes) },
@@ -208,13 +211,13 @@ fn notes(profile: &Profile, width: usize) -> String {
     if let (Some(sum), Some(around)) = (sum, profiled.device_seconds.map(|around| around.median)) {
         let part = sum / around * 100.0;
         notes.push(format!(
-            "The nodes add up to {}, {part:.1} % of the {} that the device took around them in the same runs.",
+            "The nodes add up to {}, {part:.1}% of the {} that the device took around them in the same runs.",
             seconds(sum),
             seconds(around)
         ));
     }
     notes.push(format!(
-        "Timing nodes makes a run take {} instead of {}, {:+.1} %; the untimed total is the one that counts.",
+        "Timing nodes makes a run take {} instead of {}, {:+.1}%; the untimed total is the one that counts.",
         seconds(profiled.total_seconds.median),
         seconds(profile.total_seconds.median),
         profiled.overhead * 100.0
@@ -245,7 +248,11 @@ fn notes(profile: &Profile, width: usize) -> String {
 fn costliest(profile: &Profile, width: usize) -> String {
     let mut text = String::from("What costs most:\n");
     for costly in &profile.costliest {
-        text.push_str(&wrap(&format!("{} is {}.", costly.node, costly.why), width, "  "));
+        let node = profile.nodes.iter().find(|node| node.node == costly.node);
+        let cost = node.map_or(String::new(), |node| {
+            format!(" ({}, {})", seconds(node.median_seconds()), percent(Some(node.share)))
+        });
+        text.push_str(&wrap(&format!("{}{cost} {}.", costly.node, costly.why), width, "  "));
     }
     text
 }

@@ -141,10 +141,10 @@ impl GpuBackend {
             recording.encoder.resolve_query_set(&clock.queries, queries, &clock.resolved, 0);
         }
         copies(&mut recording.encoder);
-        let commands = recording.encoder.finish();
+        let commands = tracing::debug_span!("encode").in_scope(|| recording.encoder.finish());
         let encode_seconds = recording.begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        self.gpu.queue.submit([commands]);
+        tracing::debug_span!("submit").in_scope(|| self.gpu.queue.submit([commands]));
         let submit_seconds = begin.elapsed().as_secs_f64();
         let begin_seconds = recording.begin.saturating_duration_since(self.epoch).as_secs_f64();
         let times = SegmentTime { begin_seconds, encode_seconds, submit_seconds, ..SegmentTime::default() };
@@ -383,7 +383,9 @@ impl Backend for GpuBackend {
             }
         })?;
         let begin = Instant::now();
+        let wait = tracing::debug_span!("wait").entered();
         let mapped = memory::Mapped::wait(&self.gpu, staging, total.max(8), self.memory.returned())?;
+        drop(wait);
         if let Some(segment) = self.times.segments.last_mut() {
             segment.wait_seconds = begin.elapsed().as_secs_f64();
         }
