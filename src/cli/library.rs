@@ -35,6 +35,18 @@ impl LibraryArgs {
         }
     }
 
+    /// [`resolve`](Self::resolve), where `GRAPH@DIR` stands for the graph with the WGSL files in the folder DIR first.
+    pub fn resolve_with_shaders(&self, argument: &str, shaders: Shaders) -> Result<Graph, Failure> {
+        match argument.rsplit_once('@') {
+            Some((graph, folder)) if !Path::new(argument).exists() => {
+                let mut folders = vec![PathBuf::from(folder)];
+                folders.extend_from_slice(&self.shaders);
+                LibraryArgs { passes: self.passes.clone(), shaders: folders }.resolve(graph, shaders)
+            }
+            _ => self.resolve(argument, shaders),
+        }
+    }
+
     /// Resolves a graph, given by name or path; if that fails, prints all errors to standard error.
     pub fn resolve(&self, graph: &str, shaders: Shaders) -> Result<Graph, Failure> {
         let mut diagnostics = Diagnostics::new();

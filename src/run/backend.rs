@@ -93,6 +93,12 @@ pub trait Backend {
     /// Makes memory and kernels ready for a program, reusing what is there. Contents of memory are undefined afterwards.
     fn prepare(&mut self, program: &Program) -> Result<(), RunError>;
 
+    /// Gives memory back that only speeds up the next run.
+    fn trim(&mut self);
+
+    /// Bytes of the arenas that it holds.
+    fn arena_bytes(&self) -> u64;
+
     /// Puts bytes at the start of a region; up to three bytes after them, up to a whole word, become zero.
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError>;
 
