@@ -9,7 +9,7 @@ use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::report::compare::measure::{CompareError, Contender, measure};
-use weft::report::compare::{Comparison, Difference, Settings, fewest_runs, judge};
+use weft::report::compare::{Comparison, Difference, Settings, Verdict, fewest_runs, judge};
 use weft::run::Program;
 
 use super::files::{self, OutputHow};
@@ -18,6 +18,9 @@ use super::library::LibraryArgs;
 use super::symbols::{SymbolArgs, known_to, numbers_for};
 use super::text::{Columns, count, counted, duration};
 use super::{Failure, text};
+
+/// How many nodes are named of those that differ.
+const NODES_TOLD: usize = 5;
 
 /// Compare graphs that do the same job: interleaved runs, and a verdict for the whole and each stage
 ///
@@ -195,20 +198,26 @@ fn describe(comparison: &Comparison) -> String {
             columns.row(cells(row));
         }
         text.push_str(&columns.lines());
+        // Elsewhere their differences are noise.
+        let same = |row: &Difference| row.verdict == Some(Verdict::Same);
+        let differs = |stage: &str| against.stages.iter().any(|row| row.what == stage && !same(row));
+        let everywhere = !same(&against.whole) && against.stages.iter().all(same);
         let mut nodes = Columns::default();
-        for node in against.nodes.iter().take(5) {
+        let told = against.nodes.iter().filter(|node| everywhere || differs(&node.stage));
+        for node in told.take(NODES_TOLD) {
+            let side = |seconds: f64| if seconds > 0.0 { time(seconds) } else { "none".to_owned() };
             let sign = if node.more_seconds() > 0.0 { "+" } else { "-" };
             let name = format!("  {} ({})", node.node, node.pass);
             nodes.row([
                 name,
-                time(node.baseline_seconds),
-                time(node.seconds),
+                side(node.baseline_seconds),
+                side(node.seconds),
                 format!("{sign}{}", time(node.more_seconds().abs())),
             ]);
         }
-        if !against.nodes.is_empty() {
-            text.push_str("nodes that differ most, medians\n");
-            text.push_str(&nodes.lines());
+        let nodes = nodes.lines();
+        if !nodes.is_empty() {
+            text.push_str(&format!("nodes that differ most, medians\n{nodes}"));
         }
     }
     text.push_str(&notes(comparison));

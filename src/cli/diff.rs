@@ -6,7 +6,7 @@ use serde::Serialize;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::Options;
-use weft::report::diff::{Change, Costs, GraphDiff, StageCosts, costs, diff};
+use weft::report::diff::{Change, Changed, Costs, GraphDiff, SEGMENT, StageCosts, costs, diff};
 use weft::run::Program;
 
 use super::job;
@@ -108,11 +108,12 @@ fn describe(report: &Report) -> String {
         if !things.is_empty() {
             text.push_str(&format!("\n{title}\n"));
         }
-        for thing in things {
+        for thing in things.iter().filter(|thing| !only_moved(thing)) {
             text.push_str(&format!("  {}\n", thing.name));
             thing.changes.iter().for_each(|change| text.push_str(&change_lines(change)));
         }
     }
+    text.push_str(&moved(&diff.changed));
     if !diff.passes.is_empty() {
         text.push_str(&format!(
             "\nPasses of the same name with other contents\n  {}\n",
@@ -126,13 +127,31 @@ fn describe(report: &Report) -> String {
     text
 }
 
+/// Whether nothing about a node changed but its segment.
+fn only_moved(node: &Changed) -> bool {
+    node.changes.iter().all(|change| change.what == SEGMENT)
+}
+
+/// Nodes that only moved to another segment, together.
+fn moved(nodes: &[Changed]) -> String {
+    let mut moves: Vec<(String, Vec<&str>)> = Vec::new();
+    for node in nodes.iter().filter(|node| only_moved(node)) {
+        let line: String = node.changes.iter().map(change_lines).collect();
+        match moves.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, names)) => names.push(&node.name),
+            None => moves.push((line, vec![&node.name])),
+        }
+    }
+    moves.iter().map(|(line, names)| format!("  {}\n{line}", names.join(", "))).collect()
+}
+
 fn change_lines(change: &Change) -> String {
-    let side = |text: &Option<String>| match text.as_deref() {
-        None => "(none)".to_owned(),
-        Some("") => "(there)".to_owned(),
-        Some(text) => text.to_owned(),
-    };
-    format!("    {}: {} -> {}\n", change.what, side(&change.before), side(&change.after))
+    let fact = |text: &str| if text.is_empty() { String::new() } else { format!(": {text}") };
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => format!("    {}: {before} -> {after}\n", change.what),
+        (Some(before), None) => format!("    - {}{}\n", change.what, fact(before)),
+        (None, after) => format!("    + {}{}\n", change.what, fact(after.as_deref().unwrap_or_default())),
+    }
 }
 
 fn cost_lines([before, after]: &[Costs; 2]) -> String {

@@ -3,11 +3,12 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use weft::graph::decode;
 use weft::graph::diagnostic::Diagnostics;
 use weft::graph::load::{Loader, Shaders};
 use weft::graph::model::Graph;
 use weft::graph::resolve::resolve_argument;
-use weft::graph::source::{Library, SourceMap};
+use weft::graph::source::{Kind, Library, SourceMap};
 
 use super::Failure;
 
@@ -33,6 +34,13 @@ impl LibraryArgs {
             Some(folder) => Err(Failure::Input(format!("{} is not a folder", folder.display()))),
             None => Ok(Library::new(self.passes.clone(), self.shaders.clone())),
         }
+    }
+
+    /// Whether a graph file is an overlay; not if it cannot be read, which resolving it will say.
+    pub fn is_overlay(&self, graph: &str) -> Result<bool, Failure> {
+        let mut library = self.open()?;
+        let Ok(file) = library.open_argument(Kind::Graph, graph) else { return Ok(false) };
+        Ok(decode::graph_file(library.sources(), file).0.is_some_and(|file| file.overlay))
     }
 
     /// [`resolve`](Self::resolve), where `GRAPH@DIR` stands for the graph with the WGSL files in the folder DIR first.

@@ -1,5 +1,6 @@
 //! The command line: one file a command, each thin. Results go to standard output, messages to standard error.
 
+mod bench;
 mod check;
 mod compare;
 mod devices;
@@ -63,6 +64,7 @@ enum Command {
     Verify(verify::Args),
     Profile(profile::Args),
     Compare(compare::Args),
+    Bench(bench::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -91,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Devices(args) => devices::run(&args),
     };

@@ -69,6 +69,9 @@ impl GraphDiff {
     }
 }
 
+/// What a node's segment is told under.
+pub const SEGMENT: &str = "segment";
+
 /// Facts by what they are about.
 type Facts = BTreeMap<String, String>;
 
@@ -123,11 +126,12 @@ fn node_facts(graph: &Graph, node: &Node) -> Facts {
         .extend(node.overrides.iter().map(|(name, number)| (format!("override {name}"), number.to_string())));
     facts.extend(node.bind.iter().map(|(name, expr)| (format!("bind {name}"), expr.to_string())));
     facts.extend(node.generics.iter().map(|(name, element)| (format!("as {name}"), element.name.clone())));
-    facts.insert("segment".to_owned(), node.segment.to_string());
+    facts.insert(SEGMENT.to_owned(), node.segment.to_string());
     for binding in &node.bindings {
-        let port = &node.pass.file.ports[binding.port].0.value;
-        if let Some(value) = binding.before {
-            facts.insert(format!("in {port}"), value_name(graph, value));
+        let (port, declared) = &node.pass.file.ports[binding.port];
+        // A port that carries a symbol follows from what the symbol is bound to.
+        if let (Some(value), None) = (binding.before, &declared.carries) {
+            facts.insert(format!("in {}", port.value), value_name(graph, value));
         }
     }
     facts

@@ -12,8 +12,9 @@ struct Noise {
     deviation: f64,
     /// One run in so many is an outlier, up to six times as slow.
     outlier_in: usize,
-    /// What drifts: a random walk of the logarithm.
+    /// What drifts: the logarithm of a factor that all measurements of a turn share, and how far a turn moves it.
     drift: f64,
+    drift_step: f64,
 }
 
 impl Noise {
@@ -25,9 +26,13 @@ impl Noise {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// The next run's factor.
+    /// What changes from turn to turn.
+    fn turn(&mut self) {
+        self.drift = 0.98 * self.drift + self.drift_step * self.normal();
+    }
+
+    /// The next measurement's factor.
     fn factor(&mut self) -> f64 {
-        self.drift = 0.98 * self.drift + 0.02 * self.normal();
         let outlier = if self.random.below(self.outlier_in) == 0 { 1.0 + 5.0 * self.unit() } else { 1.0 };
         (self.drift + self.deviation * self.normal()).exp() * outlier
     }
@@ -57,6 +62,7 @@ fn invented(noise: &mut Noise, settings: &Settings, slower: f64) -> Measured {
     for _ in 0..settings.runs / 2 {
         let first = noise.random.below(2);
         for index in [first, 1 - first, 1 - first, first] {
+            noise.turn();
             let extra = if index == 1 { slower } else { 0.0 };
             let graph = &mut graphs[index];
             graph.totals.push(sum * (1.0 + extra) * noise.factor());
@@ -70,7 +76,7 @@ fn invented(noise: &mut Noise, settings: &Settings, slower: f64) -> Measured {
 }
 
 fn noise(seed: u64, deviation: f64) -> Noise {
-    Noise { random: Random::new(seed), deviation, outlier_in: 15, drift: 0.0 }
+    Noise { random: Random::new(seed), deviation, outlier_in: 15, drift: 0.0, drift_step: 0.3 * deviation.min(0.1) }
 }
 
 /// How many of 200 comparisons find any difference, and how many find the whole and `order` slower and nothing else.
