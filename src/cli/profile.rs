@@ -12,7 +12,7 @@ use weft::report::profile::csv::csv;
 use weft::report::profile::trace::trace;
 use weft::report::profile::{self, Options, Profile, Roof, roof, table};
 use weft::report::stats::Stats;
-use weft::run::{GpuBackend, PortOf, dump};
+use weft::run::{Backend, GpuBackend, PortOf, dump};
 
 use super::files::{OutputHow, put};
 use super::job::{self, BackendArgs, Chosen, Job, JobArgs};
@@ -176,7 +176,8 @@ impl Outputs {
         }
         if let Some(output) = self.html {
             let page = html::profile(profile, &job.program.graph, &job.program.plan);
-            let page = page.map_err(|error| Failure::Input(format!("cannot draw {}: {error}", profile.graph)))?;
+            let page =
+                page.map_err(|error| Failure::Input(format!("cannot draw {}: {error}", profile.graph)))?;
             put(output, page.as_bytes())?;
         }
         for ((_, output), bytes) in self.dumps.into_iter().zip(dumped) {

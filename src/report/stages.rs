@@ -27,7 +27,7 @@ pub struct Stage {
     pub peak_node: String,
 }
 
-/// The stages of a planned graph, in the order in which they first run.
+/// The stages of a planned graph, in the order in which their middle nodes run.
 ///
 /// # Errors
 /// When a length has no number; a plan for the same graph excludes that.
@@ -68,6 +68,9 @@ pub fn stages(graph: &Graph, plan: &Plan) -> Result<Vec<Stage>, EvalError> {
             stage.peak_node.clone_from(&node.name);
         }
     }
+    // A clear may run long before the rest of its stage; where most of it runs is where its middle node does.
+    let position = |name: &str| plan.order.iter().position(|id| graph.nodes[id.0 as usize].name == name);
+    stages.sort_by_key(|stage| position(&stage.nodes[stage.nodes.len() / 2]));
     Ok(stages)
 }
 

@@ -364,7 +364,8 @@ impl Writer<'_> {
             tooltip(&node.id, &details.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>());
         let mark = self.mark(index);
         let found = mark.map_or(String::new(), |mark| format!(" data-node=\"{}\"", mark.position));
-        let _ = write!(self.out, "<g class=\"box {class}\"{found}>{title}{}", outline(node.kind, placed.rect));
+        let _ =
+            write!(self.out, "<g class=\"box {class}\"{found}>{title}{}", outline(node.kind, placed.rect));
         if let Some(share) = node.tint {
             let Rect { x, y, w, h } = placed.rect;
             let opacity = 0.08 + 0.6 * share.clamp(0.0, 1.0);

@@ -190,6 +190,7 @@ fn trees_hold_minima() {
                 let leaves = records.next_power_of_two();
                 let tree = &found["tree"];
                 assert_eq!((tree.len(), tree[0]), (2 * leaves, ALL_ONES));
+                assert!(found["tiles"] == *tree, "{records} records");
                 assert_eq!(tree[leaves..leaves + records], retained);
                 assert!(tree[leaves + records..].iter().all(|&leaf| leaf == ALL_ONES));
                 assert!((1..leaves).all(|node| tree[node] == tree[2 * node].min(tree[2 * node + 1])));

@@ -161,8 +161,10 @@ impl<'a> Report<'a> {
             ("finish", "finish", median(job.finish_seconds)),
             ("write", "write", median(job.write_seconds)),
         ];
-        let whole: Vec<Part> =
-            whole.into_iter().filter_map(|(kind, name, seconds)| Some(Part::new(kind, name, seconds?))).collect();
+        let whole: Vec<Part> = whole
+            .into_iter()
+            .filter_map(|(kind, name, seconds)| Some(Part::new(kind, name, seconds?)))
+            .collect();
         let mut out = String::new();
         if whole.len() > 1 {
             let sum = whole.iter().map(|part| part.seconds).sum();
@@ -224,14 +226,16 @@ impl<'a> Report<'a> {
             Head::number("GB/s", "bytes read and written in its time"),
         ];
         if roof {
-            heads.push(Head::number("of roof", "of what copying the same working set reaches on this device"));
+            heads
+                .push(Head::number("of roof", "of what copying the same working set reaches on this device"));
         }
         if let Some(records) = records {
             heads.push(Head::number("ns/record", &records.of));
         }
         heads.push(Head::text("limit", "what limits it; hover for the rule"));
         heads.push(Head::text("waits for", "the barrier or wait before it, and the port that causes it"));
-        heads.push(Head::number("scratch", "bytes of values live while it runs, inputs and outputs left out"));
+        heads
+            .push(Head::number("scratch", "bytes of values live while it runs, inputs and outputs left out"));
         let mut out = String::from(
             "<div class=\"scroll\"><table class=\"sortable\" id=\"table\"><caption class=\"unseen\">Nodes in the order in which they \
              run</caption>\n<thead><tr>",
@@ -262,7 +266,8 @@ impl<'a> Report<'a> {
     fn row(&self, out: &mut String, at: usize, node: &NodeProfile, axis: &Axis, roof: bool, records: bool) {
         let seconds = node.seconds;
         let number = |value: Option<f64>, text: String| Cell { value, text, class: "num" };
-        let optional = |value: Option<f64>, text: fn(f64) -> String| number(value, value.map_or(String::new(), text));
+        let optional =
+            |value: Option<f64>, text: fn(f64) -> String| number(value, value.map_or(String::new(), text));
         let groups = match node.group_invocations {
             0 => "host".to_owned(),
             invocations if node.steps > 1 => {
@@ -282,16 +287,15 @@ impl<'a> Report<'a> {
             invalid => format!("<span class=\"warn\">{invalid} not positive, left out</span>"),
         };
         let rank = self.rank(at).map_or(String::new(), |rank| format!(" <span class=\"rank\">{rank}</span>"));
-        let name = format!(
-            "{}{rank}<span class=\"pass\">{}</span>",
-            self.node_link(at),
-            escape(&node.pass)
-        );
+        let name = format!("{}{rank}<span class=\"pass\">{}</span>", self.node_link(at), escape(&node.pass));
         let spread = seconds.map(|stats| stats.mad / stats.median);
         let mut cells = vec![
             Cell { value: Some(at as f64), text: at.to_string(), class: "num muted" },
             Cell { value: None, text: name, class: "name" },
-            number(seconds.map(|stats| stats.median), seconds.map_or("none".into(), |stats| time(stats.median))),
+            number(
+                seconds.map(|stats| stats.median),
+                seconds.map_or("none".into(), |stats| time(stats.median)),
+            ),
             number(seconds.map(|stats| stats.mad), seconds.map_or(String::new(), |stats| time(stats.mad))),
             Cell { value: Some(node.share), text: meter, class: "num share" },
             Cell { value: spread, text: format!("{}{invalid}", axis.strip(node)), class: "strip" },
@@ -399,7 +403,8 @@ impl<'a> Report<'a> {
         fact("identity", profile.identity.clone());
         fact("backend", profile.backend.clone());
         fact("versions", format!("weft {}, wgpu {}", profile.versions.weft, profile.versions.wgpu));
-        let tick = profile.clock.tick_seconds.map_or(String::new(), |tick| format!(", a tick is {}", time(tick)));
+        let tick =
+            profile.clock.tick_seconds.map_or(String::new(), |tick| format!(", a tick is {}", time(tick)));
         fact("clock", format!("{}{tick}", profile.clock.source));
         for input in &profile.inputs {
             fact("input", format!("{}: {} B, SHA-256 {}", input.name, count(input.bytes), input.sha256));
@@ -454,7 +459,10 @@ impl<'a> Report<'a> {
         };
         let values = |touch: Touch| {
             let lives = self.memory.lifetimes.iter().filter(|life| life.touches.get(&at) == Some(&touch));
-            lives.map(|life| format!("{} ({})", life.name, bytes(life.size_bytes))).collect::<Vec<_>>().join(", ")
+            lives
+                .map(|life| format!("{} ({})", life.name, bytes(life.size_bytes)))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let mut out = format!(
             "<h3>{} <span class=\"muted\">{}, node {at}, segment {}</span></h3>\n<dl>",
@@ -483,7 +491,9 @@ fn fragment(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => out.push(byte as char),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                out.push(byte as char)
+            }
             _ => {
                 let _ = write!(out, "%{byte:02X}");
             }
@@ -645,7 +655,10 @@ impl Axis {
     }
 
     fn open(height: f64) -> String {
-        format!("<svg class=\"samples\" aria-hidden=\"true\" width=\"{0}\" height=\"{height}\" viewBox=\"0 0 {0} {height}\">", STRIP.0)
+        format!(
+            "<svg class=\"samples\" aria-hidden=\"true\" width=\"{0}\" height=\"{height}\" viewBox=\"0 0 {0} {height}\">",
+            STRIP.0
+        )
     }
 
     fn markup(&self) -> String {
@@ -658,10 +671,11 @@ impl Axis {
                 continue;
             }
             free = x + 46.0;
-            let label = ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]
-                .get((tick + 9).max(0) as usize)
-                .copied()
-                .unwrap_or("");
+            let label =
+                ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]
+                    .get((tick + 9).max(0) as usize)
+                    .copied()
+                    .unwrap_or("");
             let anchor = match x {
                 x if x < 20.0 => "start",
                 x if x > STRIP.0 - 20.0 => "end",
@@ -682,7 +696,8 @@ impl Axis {
         let middle = STRIP.1 / 2.0;
         let mut out = Axis::open(STRIP.1);
         for tick in self.ticks() {
-            let _ = write!(out, "<path class=\"tick\" d=\"M{:.1} 0V{}\"/>", self.x(10_f64.powi(tick)), STRIP.1);
+            let _ =
+                write!(out, "<path class=\"tick\" d=\"M{:.1} 0V{}\"/>", self.x(10_f64.powi(tick)), STRIP.1);
         }
         out.push_str("<path class=\"dots\" d=\"");
         for at in 0..drawn {
@@ -691,7 +706,12 @@ impl Axis {
         }
         out.push_str("\"/>");
         if let Some(stats) = &node.seconds {
-            let _ = write!(out, "<path class=\"median\" d=\"M{:.1} 2V{}\"/>", self.x(stats.median), STRIP.1 - 2.0);
+            let _ = write!(
+                out,
+                "<path class=\"median\" d=\"M{:.1} 2V{}\"/>",
+                self.x(stats.median),
+                STRIP.1 - 2.0
+            );
         }
         out.push_str("</svg>");
         out

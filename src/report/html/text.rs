@@ -35,7 +35,10 @@ mod tests {
     #[test]
     fn three_digits() {
         assert_eq!([1.234, 12.34, 1234.5].map(digits), ["1.23", "12.3", "1234"]);
-        assert_eq!([0, 999, 1000, 1 << 20, 123_456_789].map(bytes), ["0 B", "999 B", "0.98 KiB", "1.00 MiB", "118 MiB"]);
+        assert_eq!(
+            [0, 999, 1000, 1 << 20, 123_456_789].map(bytes),
+            ["0 B", "999 B", "0.98 KiB", "1.00 MiB", "118 MiB"]
+        );
         assert_eq!((percent(0.0567), percent(1.0)), ("5.7 %".to_owned(), "100 %".to_owned()));
     }
 }

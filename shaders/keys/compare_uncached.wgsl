@@ -1,4 +1,5 @@
-// Compares keys through the tree alone. compare_windows.wgsl declares the same functions for passes that have windows.
+// Compares keys from the common prefix on, without windows. compare_windows.wgsl declares the same functions for passes
+// that have windows.
 
 // Compares the keys of two records that share their first `known` bits, and the prefix.
 fn compare_keys(a: u32, b: u32, known: u32) -> Comparison {
