@@ -10,6 +10,7 @@ use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::report::compare::measure::{CompareError, Contender, measure};
 use weft::report::compare::{Comparison, Difference, Settings, Verdict, fewest_runs, judge};
+use weft::report::html;
 use weft::run::Program;
 
 use super::files::{self, OutputHow};
@@ -51,6 +52,9 @@ pub struct Args {
     /// Write everything as JSON into this file; - for standard output, in place of the table
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a report for browsers: one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     how: OutputHow,
     #[command(flatten)]
@@ -67,7 +71,11 @@ fn percent(argument: &str) -> Result<f64, String> {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let json = args.json.as_deref().filter(|path| path.as_os_str() != "-");
     let output = json.map(|path| args.how.create(path, [])).transpose()?;
+    let page = args.html.as_deref().map(|path| args.how.create(path, [])).transpose()?;
     let comparison = compare(args)?;
+    if let Some(page) = page {
+        files::put(page, html::compare(&comparison).as_bytes())?;
+    }
     if let Some(output) = output {
         let mut text = serde_json::to_string_pretty(&comparison)
             .map_err(|error| Failure::System(format!("cannot write JSON: {error}")))?;

@@ -4,13 +4,15 @@
 //! views at once, sorting and zooming. All text that comes from graphs, inputs or devices is escaped. The numbers are embedded
 //! once more as JSON, for programs.
 //!
-//! This file makes the frame of a document; [`profile`] fills it.
+//! This file makes the frame of a document; [`profile`] and [`compare`] fill it.
 
+mod compare;
 mod profile;
 mod text;
 
 use serde::Serialize;
 
+pub use compare::compare;
 pub use profile::profile;
 
 use super::svg::escape;
