@@ -20,7 +20,7 @@ const AXIS_MOST: f64 = 16.0;
 /// The report.
 pub fn compare(comparison: &Comparison) -> String {
     let labels: Vec<&str> = comparison.graphs.iter().map(|graph| graph.label.as_str()).collect();
-    let title = labels.join(" against ");
+    let title = labels.join(" and ");
     let mut document = Document::new(&format!("{title}: comparison"), comparison);
     let _ = write!(
         document.body,

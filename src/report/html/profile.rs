@@ -570,6 +570,9 @@ fn bar(name: &str, whole: f64, parts: &[Part]) -> String {
             time(part.seconds)
         );
     }
+    if sum < 0.9 * whole && name == "One run" {
+        out.push_str("<li>what is left empty is not timed by itself</li>");
+    }
     out.push_str("</ul></figure>\n");
     out
 }

@@ -107,7 +107,7 @@ impl Grid {
     }
 
     fn row(&self, life: &Lifetime) -> String {
-        self.cells(life.first..=life.last, |positions| {
+        self.cells(Some(life), |positions| {
             let touches = life.touches.range(positions.clone()).map(|(_, &touch)| touch);
             let live = life.first < positions.end && positions.start <= life.last;
             match touches.max() {
@@ -120,27 +120,22 @@ impl Grid {
         })
     }
 
-    /// A character a column, and between columns what the buffer's being live asks for.
-    fn cells(
-        &self,
-        live: std::ops::RangeInclusive<usize>,
-        of: impl Fn(&std::ops::Range<usize>) -> char,
-    ) -> String {
+    /// A character a column, and between columns a line where the buffer, if it is one, lives on.
+    fn cells(&self, live: Option<&Lifetime>, of: impl Fn(&std::ops::Range<usize>) -> char) -> String {
         let mut cells = String::new();
         for (positions, waits) in &self.columns {
             if *waits {
                 cells.push('│');
             }
             cells.push(of(positions));
-            let goes_on = *live.start() < positions.end && positions.end <= *live.end();
+            let goes_on = live.is_some_and(|life| life.first < positions.end && positions.end <= life.last);
             (1..self.column_chars).for_each(|_| cells.push(if goes_on { '─' } else { ' ' }));
         }
         cells
     }
 
     fn live(&self, memory: &Memory, most: u64) -> String {
-        let nowhere = 1..=0;
-        self.cells(nowhere, |positions| {
+        self.cells(None, |positions| {
             let live = memory.steps[positions.clone()].iter().map(|step| step.live_bytes).max().unwrap_or(0);
             let height = (live as f64 / most.max(1) as f64 * BARS.len() as f64).ceil() as usize;
             if live == 0 { ' ' } else { BARS[height.clamp(1, BARS.len()) - 1] }
