@@ -180,7 +180,7 @@ impl<'r> Driver<'r> {
         if self.options.poison {
             self.poison(|buffer| buffer.slot.first == position && !buffer.host_fills)?;
         }
-        let _span = tracing::debug_span!("node", name = %self.program.node(id).name).entered();
+        let _span = tracing::debug_span!("node", node = %self.program.node(id).name).entered();
         let dispatch = self.program.dispatch(id, &self.sizes)?;
         if self.program.is_host(id) {
             self.run_host(&dispatch)?;

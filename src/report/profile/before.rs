@@ -146,8 +146,8 @@ impl Walk<'_> {
         Before { kind: BeforeKind::HostWait, port, value: Some(name), after: Some(after), why }
     }
 
-    /// Of the edges into some nodes that come from an earlier segment, or from the host, the one from the latest node. Of
-    /// several from one node that of an awaited count or check says most.
+    /// Of the edges into some nodes that come from an earlier segment, or from the host, one from the latest segment: that of
+    /// an awaited count or check, if there is one, else that of the latest node.
     fn latest_cause(&self, segment: u32, to: impl Fn(NodeId) -> bool) -> Option<(NodeId, ValueId)> {
         let place = |node: NodeId| self.plan.order.iter().position(|&id| id == node);
         let edges = self.graph.dag.edge_references().filter(|edge| to(self.graph.dag[edge.target()]));
@@ -156,7 +156,7 @@ impl Walk<'_> {
             let node = &self.graph.nodes[from.0 as usize];
             let awaited = edge.weight().reason == Reason::Await;
             let earlier = node.segment < segment || node.pass.kernel.is_none();
-            earlier.then_some(((place(from), awaited), (from, edge.weight().value)))
+            earlier.then_some(((node.segment, awaited, place(from)), (from, edge.weight().value)))
         });
         causes.max_by_key(|&(lateness, _)| lateness).map(|(_, cause)| cause)
     }

@@ -11,6 +11,9 @@ const LAUNCHES_MAX: f64 = 2.0;
 /// A node that moves its bytes at this part of the roof, or faster, is bound by that.
 const ROOF_SHARE_MIN: f64 = 0.6;
 
+/// More than this part of the roof cannot be had by moving bytes to and from memory.
+const ROOF_SHARE_CREDIBLE: f64 = 1.2;
+
 /// What limits a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -68,6 +71,10 @@ pub fn classify(facts: Facts, roof: &Roof) -> (Class, String) {
         figures(share * 100.0),
         ROOF_SHARE_MIN * 100.0
     );
+    if share > ROOF_SHARE_CREDIBLE {
+        let doubt = "its traffic model counts bytes that it does not move, or moves out of caches";
+        return (Class::BandwidthBound, format!("{moves}: {doubt}"));
+    }
     if share >= ROOF_SHARE_MIN {
         return (Class::BandwidthBound, moves);
     }

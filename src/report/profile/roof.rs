@@ -35,7 +35,7 @@ const LARGEST_CPU_BYTES: u64 = 64 << 20;
 const COPIED_BYTES: u64 = 2 << 30;
 
 /// The same for a CPU that plays a GPU.
-const COPIED_CPU_BYTES: u64 = 128 << 20;
+const COPIED_CPU_BYTES: u64 = 64 << 20;
 
 /// The most copies between two timestamps.
 const COPIES_MAX: u64 = 64;
@@ -115,7 +115,7 @@ pub fn measure(backend: &mut dyn Backend, graph: Arc<Graph>) -> Result<Roof, Run
     let mut points = Vec::new();
     let mut bytes = SMALLEST_BYTES.min(largest);
     loop {
-        let copies = (copied / bytes).clamp(2, COPIES_MAX);
+        let copies = (copied / bytes).clamp(1, COPIES_MAX);
         let seconds = meter.seconds(bytes, copies)? / copies as f64;
         let working_set_bytes = 2 * bytes;
         let gigabytes_per_second = working_set_bytes as f64 / seconds * 1e-9;
