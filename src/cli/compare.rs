@@ -267,7 +267,7 @@ fn notes(comparison: &Comparison) -> String {
     let settings = &comparison.settings;
     let blocks = counted(comparison.blocks as u64, "block");
     let mut text = format!(
-        "\n{blocks} of two runs of each graph, seed {}; stages from runs of their own, in which nodes are timed.\n\
+        "\n{blocks} of two runs of each graph, of which the faster counts, seed {}; stages from runs of their own, in which nodes are timed.\n\
          All {} hold at once with {:.0} % (each with {:.2} %). A verdict needs the whole\n\
          interval of the ratio beyond the threshold: {:.1} % of the row and {:.1} % of all stages together.\n",
         settings.seed,

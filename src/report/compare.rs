@@ -4,8 +4,9 @@
 //! verdicts come about:
 //!
 //! * Runs come in *blocks*: every graph once in a random order, then every graph once in the reverse of it. A block gives one
-//!   number a graph, the mean logarithm of its two times. What drifts slowly moves all graphs of a block alike, and the
-//!   reverse order takes away what is left of it and of who ran before whom.
+//!   number a graph, the logarithm of the faster of its two times: what disturbs a run only ever makes it slower, and rarely
+//!   disturbs both. What drifts slowly moves all graphs of a block alike, and the random order makes what is left of it, and
+//!   of who ran before whom, fall on either side.
 //! * The differences to the baseline, block by block, give an estimate and an interval by ranks ([`paired`]).
 //! * The error probability is divided by the number of intervals of the whole comparison (Bonferroni), so that all of them
 //!   hold at once with the probability that was asked for.
@@ -128,7 +129,7 @@ pub struct GraphReport {
     pub total_seconds: Stats,
     /// Every measured total, in the order of blocks.
     pub totals: Vec<f64>,
-    /// Its stages, in the order in which they run.
+    /// Its stages, in the order in which they depend on one another.
     pub stages: Vec<StageReport>,
     /// Its nodes, in the order in which they run.
     pub nodes: Vec<NodeReport>,
@@ -253,8 +254,8 @@ pub fn judge(measured: &Measured, settings: Settings) -> Comparison {
 /// The stages of both, in the order of the first and then of the second.
 fn stage_names<'m>(baseline: &'m measure::GraphSamples, other: &'m measure::GraphSamples) -> Vec<&'m str> {
     let mut names: Vec<&str> = Vec::new();
-    for stage in baseline.stage_names().chain(other.stage_names()) {
-        if !names.contains(&stage) {
+    for stage in baseline.stages.iter().chain(&other.stages) {
+        if !names.contains(&stage.as_str()) {
             names.push(stage);
         }
     }
@@ -287,7 +288,7 @@ fn report(graph: &measure::GraphSamples) -> GraphReport {
         first_seconds: graph.first_seconds,
         total_seconds: Stats::of(&graph.totals).expect("there was at least one run"),
         totals: graph.totals.clone(),
-        stages: graph.stage_names().map(stage).collect(),
+        stages: graph.stages.iter().map(|name| stage(name)).collect(),
         nodes: graph.nodes.iter().map(node).collect(),
     }
 }
@@ -364,14 +365,14 @@ fn median(times: &[Option<f64>]) -> Option<f64> {
     Stats::of(&times.iter().flatten().copied().collect::<Vec<_>>()).map(|stats| stats.median)
 }
 
-/// The difference of mean logarithms in each block of two runs in which all four times are there.
+/// The difference of logarithms of the faster runs, in each block of two runs in which all four times are there.
 fn block_differences(baseline: &[Option<f64>], graph: &[Option<f64>]) -> Vec<f64> {
-    let mean = |block: &[Option<f64>]| match block {
-        [Some(first), Some(second)] => Some((first.ln() + second.ln()) / 2.0),
+    let faster = |block: &[Option<f64>]| match block {
+        [Some(first), Some(second)] => Some(first.min(*second).ln()),
         _ => None,
     };
     let blocks = baseline.chunks(2).zip(graph.chunks(2));
-    blocks.filter_map(|(baseline, graph)| Some(mean(graph)? - mean(baseline)?)).collect()
+    blocks.filter_map(|(baseline, graph)| Some(faster(graph)? - faster(baseline)?)).collect()
 }
 
 /// Nodes whose medians differ by more than `floor_seconds`, those that differ most first.

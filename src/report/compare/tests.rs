@@ -58,7 +58,8 @@ fn invented(noise: &mut Noise, settings: &Settings, slower: f64) -> Measured {
         ..NodeSamples::default()
     };
     let nodes: Vec<NodeSamples> = STAGES.iter().map(node).collect();
-    let mut graphs = vec![GraphSamples { nodes, ..GraphSamples::default() }; 2];
+    let stages = STAGES.map(|(stage, _)| stage.to_owned()).to_vec();
+    let mut graphs = vec![GraphSamples { stages, nodes, ..GraphSamples::default() }; 2];
     for _ in 0..settings.runs / 2 {
         let first = noise.random.below(2);
         for index in [first, 1 - first, 1 - first, first] {
@@ -76,7 +77,13 @@ fn invented(noise: &mut Noise, settings: &Settings, slower: f64) -> Measured {
 }
 
 fn noise(seed: u64, deviation: f64) -> Noise {
-    Noise { random: Random::new(seed), deviation, outlier_in: 15, drift: 0.0, drift_step: 0.3 * deviation.min(0.1) }
+    Noise {
+        random: Random::new(seed),
+        deviation,
+        outlier_in: 15,
+        drift: 0.0,
+        drift_step: 0.3 * deviation.min(0.1),
+    }
 }
 
 /// How many of 200 comparisons find any difference, and how many find the whole and `order` slower and nothing else.
@@ -138,6 +145,7 @@ fn wrong_measurements_and_missing_stages_are_left_out() {
     let settings = Settings::default();
     let mut measured = invented(&mut noise(1, 0.01), &settings, 0.0);
     measured.graphs[1].nodes.remove(1);
+    measured.graphs[1].stages.remove(1);
     for round in 0..4 {
         measured.graphs[1].nodes[0].seconds[round] = Some(-1e-6);
     }
