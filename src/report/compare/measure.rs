@@ -31,7 +31,7 @@ pub enum CompareError {
         /// The graph.
         label: String,
         /// Why.
-        error: RunError,
+        error: Box<RunError>,
     },
     /// Two graphs do not do the same.
     #[error("{label} does not give what {baseline} gives: {what}")]
@@ -204,7 +204,8 @@ impl Race<'_, '_> {
         let node = |&id| {
             let node = program.node(id);
             let work = program.work(id, &outcome.counts);
-            let work = work.map_err(|error| CompareError::Run { label: contender.label.clone(), error })?;
+            let work = work
+                .map_err(|error| CompareError::Run { label: contender.label.clone(), error: error.into() })?;
             Ok(NodeSamples {
                 node: node.name.clone(),
                 pass: node.pass.name().to_owned(),
@@ -256,7 +257,7 @@ impl Race<'_, '_> {
     fn outcome(&mut self, contender: &Contender<'_>, timing: Timing) -> Result<Outcome, CompareError> {
         let options = Options { timing, ..Options::default() };
         run(contender.program, self.backend, &contender.inputs, options)
-            .map_err(|error| CompareError::Run { label: contender.label.clone(), error })
+            .map_err(|error| CompareError::Run { label: contender.label.clone(), error: error.into() })
     }
 
     fn compare(&self, contender: &Contender<'_>, outcome: &Outcome) -> Result<(), CompareError> {
