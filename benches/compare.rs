@@ -75,7 +75,7 @@ fn main() -> Result<(), Error> {
         merge.into_program().ok_or_else(|| "there are no records".into())
     };
     let baseline = program(&backend, "kv03/baseline")?;
-    let mut compare =
+    let compare =
         |backend: &mut GpuBackend, other: &Program, settings: Settings| -> Result<Comparison, Error> {
             let contender = |label: &str, program| Contender {
                 label: label.to_owned(),
