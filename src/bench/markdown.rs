@@ -25,7 +25,7 @@ pub fn markdown(report: &Report) -> String {
         "\nMilliseconds. A complete merge goes from two files in memory to one: opening, planning, checksums, upload, device,\n\
          download, header. Medians of {} interleaved trials in shuffled order (seed {}), ± the median distance from them, and\n\
          the least. *First* is the first merge of the case: new sizes and new memory, in the first case also new pipelines.\n\
-         *Device* is the run without upload and download; checksums of the inputs are computed beside it.\n",
+         *Device* is the run up to its last wait, *download* the last wait and the outputs; checksums of inputs run beside both.\n",
         report.trials, report.seed
     );
     for (index, case) in report.cases.iter().enumerate() {

@@ -201,9 +201,9 @@ pub struct Parts {
     pub verify_seconds: Stats,
     /// Uploading.
     pub upload_seconds: Stats,
-    /// The run without upload and download.
+    /// The run between them: everything up to the last wait of the host.
     pub device_seconds: Stats,
-    /// Reading the outputs.
+    /// The last wait, and reading the outputs.
     pub download_seconds: Stats,
     /// The output's checksum, directory and header.
     pub finish_seconds: Stats,

@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long = "in", value_name = "NAME=FILE", value_parser = named_file)]
     inputs: Vec<(String, PathBuf)>,
     /// Measured runs of each graph for totals, and as many for nodes
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(2..=1000))]
     runs: u32,
     /// Differences up to this are not relevant, in percent of a row's time
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
@@ -127,7 +127,7 @@ fn compare(args: &Args) -> Result<Comparison, Failure> {
 
 fn failure(error: CompareError) -> Failure {
     match error {
-        CompareError::Run { label, error } => match job::failure(error) {
+        CompareError::Run { label, error } => match job::failure(*error) {
             Failure::Device(text) => Failure::Device(format!("{label}: {text}")),
             Failure::Input(text) => Failure::Input(format!("{label}: {text}")),
             other => other,
@@ -275,13 +275,13 @@ fn notes(comparison: &Comparison) -> String {
     let settings = &comparison.settings;
     let blocks = counted(comparison.blocks as u64, "block");
     let mut text = format!(
-        "\n{blocks} of two runs of each graph, seed {}; stages from runs of their own, in which nodes are timed.\n\
-         All {} hold at once with {:.0} % (each with {:.2} %). A verdict needs the whole\n\
+        "\n{blocks} of two runs of each graph, of which the faster counts, seed {}; stages from runs of their own, in which nodes are timed.\n\
+         All intervals hold at once with {:.0} % ({:.2} % for a whole, {:.2} % for a stage). A verdict needs the whole\n\
          interval of the ratio beyond the threshold: {:.1} % of the row and {:.1} % of all stages together.\n",
         settings.seed,
-        counted(comparison.intervals as u64, "interval"),
         (1.0 - settings.error) * 100.0,
-        (1.0 - comparison.error_each) * 100.0,
+        (1.0 - comparison.whole_error) * 100.0,
+        (1.0 - comparison.stage_error) * 100.0,
         settings.relevant * 100.0,
         settings.relevant_of_whole * 100.0,
     );
@@ -291,7 +291,7 @@ fn notes(comparison: &Comparison) -> String {
             "~ too much noise to exclude a relevant difference; more --runs make the interval shorter.\n",
         );
     }
-    let fewest = fewest_runs(settings, comparison.intervals);
+    let fewest = fewest_runs(comparison);
     if 2 * comparison.blocks < fewest {
         text.push_str(&format!("Too few runs for verdicts: give --runs {fewest} or more.\n"));
     }

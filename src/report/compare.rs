@@ -4,11 +4,12 @@
 //! verdicts come about:
 //!
 //! * Runs come in *blocks*: every graph once in a random order, then every graph once in the reverse of it. A block gives one
-//!   number a graph, the mean logarithm of its two times. What drifts slowly moves all graphs of a block alike, and the
-//!   reverse order takes away what is left of it and of who ran before whom.
+//!   number a graph, the logarithm of the faster of its two times: what disturbs a run only ever makes it slower, and rarely
+//!   disturbs both. What drifts slowly moves all graphs of a block alike, and the random order makes what is left of it, and
+//!   of who ran before whom, fall on either side.
 //! * The differences to the baseline, block by block, give an estimate and an interval by ranks ([`paired`]).
-//! * The error probability is divided by the number of intervals of the whole comparison (Bonferroni), so that all of them
-//!   hold at once with the probability that was asked for.
+//! * Half of the error probability is for totals and half for stages, each divided by the number of their intervals
+//!   (Bonferroni), so that all of them hold at once with the probability that was asked for.
 //! * A verdict is FASTER or SLOWER only where the whole interval lies beyond what is *relevant*: a part of the row's own
 //!   time, and, for stages, a part of the whole. A real but tiny difference is SAME; a large difference that noise could have
 //!   made is SAME too, and marked as not resolved.
@@ -40,7 +41,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { runs: 40, seed: 1, error: 0.05, relevant: 0.03, relevant_of_whole: 0.005 }
+        Settings { runs: 60, seed: 1, error: 0.05, relevant: 0.03, relevant_of_whole: 0.005 }
     }
 }
 
@@ -76,10 +77,12 @@ pub struct Comparison {
     pub settings: Settings,
     /// Blocks of two runs of each graph.
     pub blocks: usize,
-    /// Intervals that share the error probability.
-    pub intervals: usize,
-    /// The error probability of each interval.
-    pub error_each: f64,
+    /// Intervals of all stages, which share half of the error probability.
+    pub stage_intervals: usize,
+    /// The error probability of an interval of a stage.
+    pub stage_error: f64,
+    /// The error probability of an interval of a whole.
+    pub whole_error: f64,
     /// Name, bytes and CRC-32C of every input.
     pub inputs: Vec<InputReport>,
     /// The graphs; the first is the baseline.
@@ -128,7 +131,7 @@ pub struct GraphReport {
     pub total_seconds: Stats,
     /// Every measured total, in the order of blocks.
     pub totals: Vec<f64>,
-    /// Its stages, in the order in which they run.
+    /// Its stages, in the order in which they depend on one another.
     pub stages: Vec<StageReport>,
     /// Its nodes, in the order in which they run.
     pub nodes: Vec<NodeReport>,
@@ -225,24 +228,27 @@ impl NodeDifference {
     }
 }
 
-/// The fewest runs with which so many intervals can be as sure as `settings` ask for.
-pub fn fewest_runs(settings: &Settings, intervals: usize) -> usize {
-    2 * paired::fewest(settings.error / intervals.max(1) as f64)
+/// The fewest runs with which every interval of a comparison can be as sure as its settings ask for.
+pub fn fewest_runs(comparison: &Comparison) -> usize {
+    2 * paired::fewest(comparison.stage_error.min(comparison.whole_error))
 }
 
 /// Judges what was measured; the first graph is the baseline.
 pub fn judge(measured: &Measured, settings: Settings) -> Comparison {
     let graphs: Vec<GraphReport> = measured.graphs.iter().map(report).collect();
-    let rows = |graph: &measure::GraphSamples| 1 + stage_names(&measured.graphs[0], graph).len();
-    let intervals: usize = measured.graphs.iter().skip(1).map(rows).sum::<usize>().max(1);
-    let error_each = settings.error / intervals as f64;
-    let judge = Judge { measured, settings, error_each };
+    let rows = |graph: &measure::GraphSamples| stage_names(&measured.graphs[0], graph).len();
+    let stage_intervals: usize = measured.graphs.iter().skip(1).map(rows).sum();
+    let half = settings.error / 2.0;
+    let whole_error = half / (graphs.len() - 1).max(1) as f64;
+    let stage_error = half / stage_intervals.max(1) as f64;
+    let judge = Judge { measured, settings, whole_error, stage_error };
     Comparison {
         backend: measured.backend.clone(),
         settings,
         blocks: measured.graphs[0].totals.len() / 2,
-        intervals,
-        error_each,
+        stage_intervals,
+        stage_error,
+        whole_error,
         inputs: measured.inputs.clone(),
         against_baseline: (1..graphs.len()).map(|graph| judge.against(graph)).collect(),
         graphs,
@@ -253,8 +259,8 @@ pub fn judge(measured: &Measured, settings: Settings) -> Comparison {
 /// The stages of both, in the order of the first and then of the second.
 fn stage_names<'m>(baseline: &'m measure::GraphSamples, other: &'m measure::GraphSamples) -> Vec<&'m str> {
     let mut names: Vec<&str> = Vec::new();
-    for stage in baseline.stage_names().chain(other.stage_names()) {
-        if !names.contains(&stage) {
+    for stage in baseline.stages.iter().chain(&other.stages) {
+        if !names.contains(&stage.as_str()) {
             names.push(stage);
         }
     }
@@ -287,7 +293,7 @@ fn report(graph: &measure::GraphSamples) -> GraphReport {
         first_seconds: graph.first_seconds,
         total_seconds: Stats::of(&graph.totals).expect("there was at least one run"),
         totals: graph.totals.clone(),
-        stages: graph.stage_names().map(stage).collect(),
+        stages: graph.stages.iter().map(|name| stage(name)).collect(),
         nodes: graph.nodes.iter().map(node).collect(),
     }
 }
@@ -295,7 +301,8 @@ fn report(graph: &measure::GraphSamples) -> GraphReport {
 struct Judge<'m> {
     measured: &'m Measured,
     settings: Settings,
-    error_each: f64,
+    whole_error: f64,
+    stage_error: f64,
 }
 
 impl Judge<'_> {
@@ -307,56 +314,58 @@ impl Judge<'_> {
         let all_stages: f64 = names.iter().map(|name| median(baseline, name)).sum();
         let floor_seconds = self.settings.relevant_of_whole * all_stages;
         let stage = |name: &str| {
-            let part = floor_seconds / median(baseline, name).max(f64::MIN_POSITIVE);
+            let seconds = median(baseline, name);
+            let part = if seconds > 0.0 { floor_seconds / seconds } else { 0.0 };
             let threshold = 1.0 + self.settings.relevant.max(part);
-            self.difference(name, &baseline.stage(name), &graph.stage(name), threshold)
+            difference(name, &baseline.stage(name), &graph.stage(name), threshold, self.stage_error)
         };
         Against {
             label: graph.label.clone(),
-            whole: self.difference(
+            whole: difference(
                 "whole",
                 &some(&baseline.totals),
                 &some(&graph.totals),
                 1.0 + self.settings.relevant,
+                self.whole_error,
             ),
             stages: names.iter().map(|name| stage(name)).collect(),
             nodes: node_differences(baseline, graph, floor_seconds),
         }
     }
+}
 
-    fn difference(
-        &self,
-        what: &str,
-        baseline: &[Option<f64>],
-        graph: &[Option<f64>],
-        threshold: f64,
-    ) -> Difference {
-        let differences = block_differences(baseline, graph);
-        let found = paired::interval(&differences, self.error_each);
-        let relevant = threshold.ln();
-        let verdict = found.map(|found| {
-            if found.low > relevant {
-                Verdict::Slower
-            } else if found.high < -relevant {
-                Verdict::Faster
-            } else {
-                Verdict::Same
-            }
-        });
-        let inside = found.is_some_and(|found| found.low >= -relevant && found.high <= relevant);
-        Difference {
-            what: what.to_owned(),
-            baseline_seconds: median(baseline),
-            seconds: median(graph),
-            ratio: found.map(|found| Ratio {
-                estimate: found.centre.exp(),
-                low: found.low.exp(),
-                high: found.high.exp(),
-            }),
-            threshold,
-            verdict,
-            resolved: inside || verdict.is_some_and(|verdict| verdict != Verdict::Same),
+fn difference(
+    what: &str,
+    baseline: &[Option<f64>],
+    graph: &[Option<f64>],
+    threshold: f64,
+    error: f64,
+) -> Difference {
+    let differences = block_differences(baseline, graph);
+    let found = paired::interval(&differences, error);
+    let relevant = threshold.ln();
+    let verdict = found.map(|found| {
+        if found.low > relevant {
+            Verdict::Slower
+        } else if found.high < -relevant {
+            Verdict::Faster
+        } else {
+            Verdict::Same
         }
+    });
+    let inside = found.is_some_and(|found| found.low >= -relevant && found.high <= relevant);
+    Difference {
+        what: what.to_owned(),
+        baseline_seconds: median(baseline),
+        seconds: median(graph),
+        ratio: found.map(|found| Ratio {
+            estimate: found.centre.exp(),
+            low: found.low.exp(),
+            high: found.high.exp(),
+        }),
+        threshold,
+        verdict,
+        resolved: inside || verdict.is_some_and(|verdict| verdict != Verdict::Same),
     }
 }
 
@@ -364,14 +373,14 @@ fn median(times: &[Option<f64>]) -> Option<f64> {
     Stats::of(&times.iter().flatten().copied().collect::<Vec<_>>()).map(|stats| stats.median)
 }
 
-/// The difference of mean logarithms in each block of two runs in which all four times are there.
+/// The difference of logarithms of the faster runs, in each block of two runs in which all four times are there.
 fn block_differences(baseline: &[Option<f64>], graph: &[Option<f64>]) -> Vec<f64> {
-    let mean = |block: &[Option<f64>]| match block {
-        [Some(first), Some(second)] => Some((first.ln() + second.ln()) / 2.0),
+    let faster = |block: &[Option<f64>]| match block {
+        [Some(first), Some(second)] => Some(first.min(*second).ln()),
         _ => None,
     };
     let blocks = baseline.chunks(2).zip(graph.chunks(2));
-    blocks.filter_map(|(baseline, graph)| Some(mean(graph)? - mean(baseline)?)).collect()
+    blocks.filter_map(|(baseline, graph)| Some(faster(graph)? - faster(baseline)?)).collect()
 }
 
 /// Nodes whose medians differ by more than `floor_seconds`, those that differ most first.

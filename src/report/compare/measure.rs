@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use crate::plan::random::Random;
 use crate::run::{Backend, Options, Outcome, Program, RunError, Times, Timing, run};
 
+use super::super::stages;
 use super::{InputReport, Settings};
 
 /// A graph that takes part.
@@ -30,7 +31,7 @@ pub enum CompareError {
         /// The graph.
         label: String,
         /// Why.
-        error: RunError,
+        error: Box<RunError>,
     },
     /// Two graphs do not do the same.
     #[error("{label} does not give what {baseline} gives: {what}")]
@@ -82,6 +83,8 @@ pub struct GraphSamples {
     pub first_seconds: f64,
     /// Totals, round by round.
     pub totals: Vec<f64>,
+    /// Names of its stages, in the order in which they depend on one another.
+    pub stages: Vec<String>,
     /// Nodes in the order in which they run.
     pub nodes: Vec<NodeSamples>,
 }
@@ -117,19 +120,6 @@ impl NodeSamples {
 }
 
 impl GraphSamples {
-    /// Names of stages, in the order in which their middle nodes run.
-    pub fn stage_names(&self) -> impl Iterator<Item = &str> {
-        let mut positions: Vec<(&str, Vec<usize>)> = Vec::new();
-        for (position, node) in self.nodes.iter().enumerate() {
-            match positions.iter_mut().find(|(stage, _)| *stage == node.stage) {
-                Some((_, positions)) => positions.push(position),
-                None => positions.push((&node.stage, vec![position])),
-            }
-        }
-        positions.sort_by_key(|(_, positions)| positions[positions.len() / 2]);
-        positions.into_iter().map(|(stage, _)| stage)
-    }
-
     /// The sum of a stage's nodes, round by round; none in rounds in which one of them was measured wrongly.
     pub fn stage(&self, stage: &str) -> Vec<Option<f64>> {
         let nodes: Vec<&NodeSamples> = self.nodes.iter().filter(|node| node.stage == stage).collect();
@@ -214,7 +204,8 @@ impl Race<'_, '_> {
         let node = |&id| {
             let node = program.node(id);
             let work = program.work(id, &outcome.counts);
-            let work = work.map_err(|error| CompareError::Run { label: contender.label.clone(), error })?;
+            let work = work
+                .map_err(|error| CompareError::Run { label: contender.label.clone(), error: error.into() })?;
             Ok(NodeSamples {
                 node: node.name.clone(),
                 pass: node.pass.name().to_owned(),
@@ -236,6 +227,7 @@ impl Race<'_, '_> {
             output_bytes: outcome.outputs().map(|output| output.bytes.len() as u64).sum(),
             first_seconds: outcome.times.total_seconds,
             totals: Vec::new(),
+            stages: stages::names(&program.graph).into_iter().map(str::to_owned).collect(),
             nodes: program.plan.order.iter().map(node).collect::<Result<_, CompareError>>()?,
         })
     }
@@ -265,7 +257,7 @@ impl Race<'_, '_> {
     fn outcome(&mut self, contender: &Contender<'_>, timing: Timing) -> Result<Outcome, CompareError> {
         let options = Options { timing, ..Options::default() };
         run(contender.program, self.backend, &contender.inputs, options)
-            .map_err(|error| CompareError::Run { label: contender.label.clone(), error })
+            .map_err(|error| CompareError::Run { label: contender.label.clone(), error: error.into() })
     }
 
     fn compare(&self, contender: &Contender<'_>, outcome: &Outcome) -> Result<(), CompareError> {
