@@ -162,14 +162,15 @@ fn graphs(comparison: &Comparison) -> String {
 fn about(comparison: &Comparison) -> String {
     let settings = &comparison.settings;
     let mut out = format!(
-        "<p>{} of two runs of each graph in random order, seed {}; stages from runs of their own, in which nodes are timed. All {} hold \
-         at once with {}, each with {}. A verdict needs the whole interval of the ratio beyond the threshold: {} of the row and {} of all \
-         stages together. ~ marks what noise leaves open. All outputs were equal.</p>\n",
+        "<p>{} of two runs of each graph in random order, of which the faster counts, seed {}; stages from runs of their own, in which \
+         nodes are timed. All intervals hold at once with {}: {} for a whole, {} for a stage. A verdict needs the whole interval of the \
+         ratio beyond the threshold: {} of the row and {} of all stages together. ~ marks what noise leaves open. All outputs were \
+         equal.</p>\n",
         counted(comparison.blocks as u64, "block"),
         settings.seed,
-        counted(comparison.intervals as u64, "interval"),
         percent(1.0 - settings.error),
-        percent(1.0 - comparison.error_each),
+        percent(1.0 - comparison.whole_error),
+        percent(1.0 - comparison.stage_error),
         percent(settings.relevant),
         percent(settings.relevant_of_whole),
     );
