@@ -1,6 +1,5 @@
 //! `weft profile`: what a graph takes, in all and node by node.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,13 +7,14 @@ use std::time::Instant;
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::output::OutputFile;
+use weft::report::html;
 use weft::report::profile::csv::csv;
 use weft::report::profile::trace::trace;
 use weft::report::profile::{self, Options, Profile, Roof, roof, table};
 use weft::report::stats::Stats;
-use weft::run::{GpuBackend, PortOf, dump};
+use weft::run::{Backend, GpuBackend, PortOf, dump};
 
-use super::files::OutputHow;
+use super::files::{OutputHow, put};
 use super::job::{self, BackendArgs, Chosen, Job, JobArgs};
 use super::progress::{Progress, Total};
 use super::{Failure, text};
@@ -39,6 +39,9 @@ pub struct Args {
     /// Write one of the profiled runs as a trace for Perfetto or Chrome
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write a report for browsers: one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write what a port holds right after its node ran; may be given several times [default file: NODE.PORT.bin, / as .]
     #[arg(long, value_name = "NODE.PORT[=FILE]")]
     dump: Vec<String>,
@@ -135,6 +138,7 @@ struct Outputs {
     json: Option<OutputFile>,
     csv: Option<OutputFile>,
     trace: Option<OutputFile>,
+    html: Option<OutputFile>,
     dumps: Vec<(PortOf, OutputFile)>,
 }
 
@@ -155,6 +159,7 @@ impl Outputs {
             json: maybe(args.json.as_ref().and_then(Option::as_ref))?,
             csv: maybe(args.csv.as_ref())?,
             trace: maybe(args.trace.as_ref())?,
+            html: maybe(args.html.as_ref())?,
             dumps,
         })
     }
@@ -169,15 +174,15 @@ impl Outputs {
         if let Some(output) = self.trace {
             put(output, text::json(&trace(profile, &job.program))?.as_bytes())?;
         }
+        if let Some(output) = self.html {
+            let page = html::profile(profile, &job.program.graph, &job.program.plan);
+            let page =
+                page.map_err(|error| Failure::Input(format!("cannot draw {}: {error}", profile.graph)))?;
+            put(output, page.as_bytes())?;
+        }
         for ((_, output), bytes) in self.dumps.into_iter().zip(dumped) {
             put(output, bytes)?;
         }
         Ok(())
     }
-}
-
-fn put(output: OutputFile, bytes: &[u8]) -> Result<(), Failure> {
-    let written = output.file().write_all(bytes);
-    written.map_err(|error| Failure::output(output.write_error(error)))?;
-    output.commit().map_err(Failure::output)
 }
