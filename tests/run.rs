@@ -275,7 +275,7 @@ fn inputs_that_do_not_fit_are_refused_before_anything_runs() {
     let mut refused = |inputs: &[(&str, &[u8])]| {
         run(&program, &mut backend, inputs, Options::default()).expect_err("refused").to_string()
     };
-    assert_eq!(refused(&[]), "input `keys` is missing; give it with --in keys=FILE");
+    assert_eq!(refused(&[]), "input `keys` is missing");
     assert_eq!(refused(&[("kyes", &[])]), "input `kyes` is not one of the graph's: `keys`");
     assert_eq!(refused(&[("keys", &[]), ("keys", &[])]), "input `keys` is given twice");
     let message = "input `keys` has 36 bytes, and its length `n` makes 40 with these sizes";

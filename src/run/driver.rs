@@ -421,7 +421,7 @@ fn match_inputs<'r>(program: &Program, given: &[(&str, &'r [u8])]) -> Result<Vec
         let Some((_, bytes)) = given.iter().find(|(name, _)| *name == input.name) else {
             return Err(input_error(
                 &input.name,
-                format!("is missing; give it with --in {}=FILE", input.name),
+                "is missing".to_owned(),
             ));
         };
         let size = program.region(input.value, &program.sizes)?.size_bytes;
