@@ -17,8 +17,18 @@ use weft::plan;
 use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, VerifyError, verify};
 
 /// Every graph that merges two files.
-const GRAPHS: [&str; 5] =
-    ["kv03/baseline", "kv03/cached", "kv03/complete", "kv03/compressed", "kv03/collision512"];
+const GRAPHS: [&str; 10] = [
+    "kv03/baseline",
+    "kv03/baseline-plan",
+    "kv03/baseline-tiles",
+    "kv03/baseline-tiles-plan",
+    "kv03/cached",
+    "kv03/collision512",
+    "kv03/complete",
+    "kv03/compressed",
+    "kv03/materialized",
+    "kv03/staging",
+];
 
 static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
 
@@ -293,6 +303,41 @@ fn damaged_files_by_reference() {
 
 #[test]
 fn damaged_files_on_the_device() {
-    let engines = vec![Engine::device("kv03/baseline"), Engine::device("kv03/complete")];
+    let graphs =
+        ["kv03/baseline", "kv03/baseline-tiles-plan", "kv03/complete", "kv03/materialized", "kv03/staging"];
+    let engines = graphs.iter().map(|graph| Engine::device(graph)).collect();
     for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+}
+
+/// Which input an engine refuses, where and why; nothing if it takes both.
+fn refusal(engine: &mut Engine, older: &[u8], newer: &[u8]) -> Option<(usize, u64, String)> {
+    match engine.merge(older, newer) {
+        Err(GraphMergeError::Input { input, error }) => {
+            let why = error.what.split(" (found by node").next().unwrap_or_default();
+            Some((input, error.offset, why.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A graph that reads files on the host refuses them in the words of those that do on the device.
+#[test]
+fn refusals_are_the_same_wherever_files_are_read() {
+    let engines = ["kv03/baseline", "kv03/staging", "kv03/materialized"].map(Engine::reference).into();
+    let (first, refused) = (std::cell::RefCell::new(None), std::cell::Cell::new(0));
+    for_cases(400, damaged(), engines, |engine, [older, newer]| {
+        if Kv03::open(older).is_err() || Kv03::open(newer).is_err() {
+            return;
+        }
+        let found = refusal(engine, older, newer);
+        if engine.name.starts_with("kv03/baseline") {
+            refused.set(
+                refused.get() + usize::from(found.as_ref().is_some_and(|why| why.2.starts_with("block"))),
+            );
+            first.replace(found);
+        } else {
+            assert_eq!(found, *first.borrow(), "{}", engine.name);
+        }
+    });
+    assert!(refused.get() > 50, "only {} files were refused for a block", refused.get());
 }

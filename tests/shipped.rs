@@ -57,10 +57,14 @@ fn merges_wait_as_often_as_published() {
     let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), Shaders::Ignore, &mut diagnostics);
     let waits = [
         ("kv03/baseline", 5),
+        ("kv03/baseline-plan", 4),
+        ("kv03/baseline-tiles", 5),
+        ("kv03/baseline-tiles-plan", 4),
         ("kv03/cached", 5),
         ("kv03/collision512", 6),
         ("kv03/complete", 5),
         ("kv03/compressed", 4),
+        ("kv03/materialized", 5),
     ]
     .map(|(name, waits)| {
         let graph = resolve_argument(&mut loader, name, &mut diagnostics);

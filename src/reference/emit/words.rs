@@ -45,8 +45,17 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
 
 /// Where keys lie with their values behind them.
 enum Copied<'a> {
-    Files { older: Port<'a>, newer: Port<'a>, literal_starts: Port<'a>, retained: Port<'a>, older_records: u64 },
-    Arena { arena: Port<'a>, key_starts: Port<'a> },
+    Files {
+        older: Port<'a>,
+        newer: Port<'a>,
+        literal_starts: Port<'a>,
+        retained: Port<'a>,
+        older_records: u64,
+    },
+    Arena {
+        arena: Port<'a>,
+        key_starts: Port<'a>,
+    },
 }
 
 impl<'a> Copied<'a> {
