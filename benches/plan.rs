@@ -1,30 +1,38 @@
 //! How close plans come to the lower bound, and how long planning takes.
 //!
-//!     cargo bench --bench plan -- [--best] [--problems N] [FOLDER]
+//!     cargo bench --bench plan -- [--best] [--problems N] [--graphs | FOLDER]
 //!
-//! Without a folder: N (1,000) random pipelines of 8 to 80 buffers, seeds 0 to N - 1. With one: every `*.csv` in it is
+//! With `--graphs`: every shipped graph at 2^19 records, from the numbers of its symbols to a program, whose plan is
+//! validated within that time. Without a folder: N (1,000) random pipelines of 8 to 80 buffers, seeds 0 to N - 1. With one: every `*.csv` in it is
 //! a placement problem in the format of MiniMalloc, `id,lower,upper,size` with buffers live in [lower, upper), packed
 //! into one arena by the longer search. One thread. Time is that of planning alone; every plan is validated.
 
 #[path = "random_problem.rs"]
 mod random_problem;
+#[path = "shipped_graphs.rs"]
+mod shipped_graphs;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use random_problem::{Shape, random_problem};
+use weft::plan::Options;
 use weft::plan::arrange::{Effort, NodeOrder, arrange};
 use weft::plan::place::{self, Item};
 use weft::plan::problem::Problem;
 use weft::plan::validate::validate;
+use weft::run::Program;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let (mut effort, mut problems, mut folder) = (Effort::Fast, 1000, None);
+    let mut graphs = false;
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             // Cargo adds this one.
             "--bench" => {}
+            "--graphs" => graphs = true,
             "--best" => effort = Effort::Best,
             "--problems" => {
                 problems = arguments
@@ -36,6 +44,7 @@ fn main() {
         }
     }
     match folder {
+        _ if graphs => shipped_graphs(effort),
         Some(folder) => placement_problems(&folder),
         None => random_problems(problems, effort),
     }
@@ -98,6 +107,29 @@ fn random_problems(count: u64, effort: Effort) {
         println!(
             "  arenas: {:.1} on average; {widened} of {nodes} nodes widened",
             arenas as f64 / count as f64
+        );
+    }
+}
+
+fn shipped_graphs(effort: Effort) {
+    for name in shipped_graphs::names() {
+        let graph = Arc::new(shipped_graphs::shipped(&name));
+        let sizes = shipped_graphs::sizes(&graph, 1 << 19);
+        let options = Options { may_widen: true, dedicated_inputs: true, effort, ..Options::default() };
+        let mut times = Vec::new();
+        let mut ratio = 1.0;
+        for _ in 0..50 {
+            let start = Instant::now();
+            let program = Program::new(graph.clone(), &sizes, &options).expect("the sizes suit every graph");
+            times.push(start.elapsed());
+            ratio = program.plan.ratio();
+        }
+        times.sort();
+        let (nodes, buffers) = (graph.nodes.len(), graph.buffers.len());
+        println!(
+            "{name}: {nodes} nodes, {buffers} buffers, ratio {ratio:.4}, median {:.3} ms, worst {:.3} ms",
+            milliseconds(times[times.len() / 2]),
+            milliseconds(times[times.len() - 1]),
         );
     }
 }

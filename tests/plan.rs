@@ -2,17 +2,14 @@
 
 #[path = "../benches/random_problem.rs"]
 mod random_problem;
-
-use std::collections::BTreeMap;
+#[path = "../benches/shipped_graphs.rs"]
+mod shipped_graphs;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use random_problem::{LIMITS, Shape, random_problem};
-use weft::graph::diagnostic::Diagnostics;
-use weft::graph::load::{Loader, Shaders};
+use shipped_graphs::{names, shipped, sizes};
 use weft::graph::model::Graph;
-use weft::graph::resolve::resolve_argument;
-use weft::graph::source::Library;
 use weft::plan::arrange::{Effort, NodeOrder, arrange};
 use weft::plan::place::{Item, max_load, pack};
 use weft::plan::problem::{Arrangement, Buffer, Limits, Mode, Node, Problem, ProblemError, Use};
@@ -522,49 +519,11 @@ fn violations_name_buffers_nodes_and_numbers() {
     );
 }
 
-/// A graph by its shipped name; planning does not need shaders.
-fn shipped(name: &str) -> Graph {
-    let mut diagnostics = Diagnostics::new();
-    let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), Shaders::Ignore, &mut diagnostics);
-    let graph = resolve_argument(&mut loader, name, &mut diagnostics);
-    graph.unwrap_or_else(|| panic!("{}", diagnostics.render(loader.sources(), false)))
-}
-
-/// Numbers for all symbols of a graph: `records` items, or two files of so many records in all.
-fn sizes(graph: &Graph, records: u64) -> BTreeMap<String, u64> {
-    let number = |name: &str| {
-        let records = if name.starts_with("older") { records - records / 3 } else { records / 3 };
-        match name.split_once('_').map_or(name, |(_, what)| what) {
-            "n" => 3 * records,
-            "shift" => 8,
-            "words" => 100 + 4 * records,
-            "records" => records,
-            "payload_bits" | "universe" => 100 * records,
-            "common_bits" | "exceptions" => 0,
-            "last_key_bits" => 400,
-            "low_width" => 10,
-            other => panic!("symbol `{other}` of `{}` needs a number here", graph.name),
-        }
-    };
-    graph.symbols.iter().map(|symbol| (symbol.name.clone(), number(&symbol.name))).collect()
-}
-
-const SHIPPED: [&str; 8] = [
-    "kv03/baseline",
-    "kv03/cached",
-    "kv03/collision512",
-    "kv03/complete",
-    "kv03/compressed",
-    "scan/exclusive",
-    "scan/exclusive_subgroup",
-    "sort/radix",
-];
-
 #[test]
 fn shipped_graphs_are_at_the_bound() {
-    for name in SHIPPED {
-        let graph = shipped(name);
-        for records in [3, 1000, 100_000, 6_000_000] {
+    for name in names() {
+        let graph = shipped(&name);
+        for records in [3, 5_000, 100_000, 6_000_000] {
             let options = Options { may_widen: true, ..Options::default() };
             let plan = plan(&graph, &sizes(&graph, records), &options).unwrap();
             assert!(plan.ratio() <= 1.02, "{name} at {records}: {}", plan.ratio());

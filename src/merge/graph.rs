@@ -48,7 +48,7 @@ pub enum GraphMergeError {
 /// Seconds of the stages of a merge.
 #[derive(Clone, Debug, Default)]
 pub struct Stages {
-    /// Computing the inputs' checksums, and checking what is no record.
+    /// Computing the inputs' checksums, and checking what is no record; the run goes on meanwhile.
     pub verify_seconds: f64,
     /// Planning memory.
     pub plan_seconds: f64,
@@ -130,7 +130,10 @@ impl<'a> GraphMerge<'a> {
         [("older", self.inputs[0].file()), ("newer", self.inputs[1].file())]
     }
 
-    /// Merges into `out`. With `verify` the inputs' checksums are computed first.
+    /// Merges into `out`. With `verify` the inputs' checksums are computed, on threads of their own while the graph runs.
+    ///
+    /// Nothing is written before the inputs are known to be sound. What their checks find explains what the run finds, so it
+    /// comes first.
     pub fn merge(
         &self,
         backend: &mut dyn Backend,
@@ -138,14 +141,19 @@ impl<'a> GraphMerge<'a> {
         out: impl Output,
     ) -> Result<(Summary, Stages), GraphMergeError> {
         let mut stages = Stages { plan_seconds: self.plan_seconds, ..Stages::default() };
-        let begin = Instant::now();
-        self.check_frames(verify)?;
-        stages.verify_seconds = begin.elapsed().as_secs_f64();
-        let Some(program) = &self.program else {
+        let (checked, outcome) = std::thread::scope(|scope| {
+            let checks = scope.spawn(|| self.check_frames(verify));
+            let outcome = self
+                .program
+                .as_ref()
+                .map(|program| run(program, backend, &self.graph_inputs(), Options::default()));
+            (checks.join().expect("checking does not panic"), outcome)
+        });
+        stages.verify_seconds = checked?;
+        let Some(outcome) = outcome else {
             let summary = FileWriter::new(out).finish().map_err(GraphMergeError::Write)?;
             return Ok((summary, stages));
         };
-        let outcome = run(program, backend, &self.graph_inputs(), Options::default());
         let outcome = outcome.map_err(|error| self.blame(error))?;
         stages.run = outcome.times.clone();
         let begin = Instant::now();
@@ -154,8 +162,10 @@ impl<'a> GraphMerge<'a> {
         Ok((summary, stages))
     }
 
-    /// What the graph does not look at: body checksums, and what is no record. Two threads, one a file.
-    fn check_frames(&self, verify: bool) -> Result<(), GraphMergeError> {
+    /// What the graph does not look at: body checksums, and what is no record. Two threads, one a file. Gives the seconds
+    /// it took.
+    fn check_frames(&self, verify: bool) -> Result<f64, GraphMergeError> {
+        let begin = Instant::now();
         let [older, newer] = &self.inputs;
         let check = |file: &Kv03<'_>| {
             // A wrong checksum is the better explanation of anything else.
@@ -169,7 +179,8 @@ impl<'a> GraphMerge<'a> {
             (check(older), second.join().expect("checking does not panic"))
         });
         first.map_err(|error| GraphMergeError::Input { input: 0, error })?;
-        second.map_err(|error| GraphMergeError::Input { input: 1, error })
+        second.map_err(|error| GraphMergeError::Input { input: 1, error })?;
+        Ok(begin.elapsed().as_secs_f64())
     }
 
     /// A status word of the graph as an error of the file it is about.

@@ -29,8 +29,13 @@ pub enum NodeOrder {
 /// The seed of all searches.
 const SEED: u64 = 0x7765_6674;
 
-/// Searches for dispatches to widen, of which the best is kept.
+/// Searches for dispatches to widen at most, of which the best is kept.
 const WIDENING_SEARCHES: u64 = 2;
+
+/// A fast search for arenas ends where they are within the floor and this share of it; a run does not wait for the rest.
+const SLACK_OF_FLOOR: u64 = 128;
+/// Placed arenas that are above what nothing can go below by more than this share are searched for without slack.
+const TOLERABLE_OF_FLOOR: u64 = 64;
 
 impl Effort {
     fn order_rounds(self) -> u32 {
@@ -89,7 +94,14 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
         }
     }
     let (sharing, coloured) = best.expect("there is always a candidate");
-    let (coloured, widened) = sharing.colour(coloured, effort);
+    if effort == Effort::Fast && problem.may_widen {
+        let (nearly, widened) = sharing.colour(coloured.clone(), effort, SLACK_OF_FLOOR);
+        let arrangement = sharing.place(&nearly, widened, effort);
+        if arrangement.arena_bytes.iter().sum::<u64>() <= sharing.tolerable_bytes() {
+            return Ok(arrangement);
+        }
+    }
+    let (coloured, widened) = sharing.colour(coloured, effort, u64::MAX);
     Ok(sharing.place(&coloured, widened, effort))
 }
 
@@ -150,27 +162,35 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// The best colouring, and the nodes to widen for it.
-    fn colour(&self, mut coloured: Coloured, effort: Effort) -> (Coloured, Vec<usize>) {
-        if coloured.height_bytes > self.floor {
+    /// A good colouring, and the nodes to widen for it. Within a share of `slack_of` of the floor it is good enough.
+    fn colour(&self, mut coloured: Coloured, effort: Effort, slack_of: u64) -> (Coloured, Vec<usize>) {
+        let enough = self.floor.saturating_add(self.floor / slack_of);
+        if coloured.height_bytes > enough {
             // Widening goes on from here, so less will do.
             let rounds = effort.colouring_rounds().1 / if self.problem.may_widen { 4 } else { 1 };
-            let found = self.colouring(self.floor).solve(rounds, SEED);
+            let found = self.colouring(enough).solve(rounds, SEED);
             if found.height_bytes < coloured.height_bytes {
                 coloured = found;
             }
         }
-        if !self.problem.may_widen || coloured.height_bytes <= self.max_load {
+        let enough = self.max_load.saturating_add(self.max_load / slack_of);
+        if !self.problem.may_widen || coloured.height_bytes <= enough {
             return (coloured, Vec::new());
         }
-        let colouring = self.colouring(self.max_load);
-        let searches = (0..WIDENING_SEARCHES).map(|search| {
+        let colouring = self.colouring(enough);
+        let mut best: Option<(u64, (Coloured, Vec<usize>))> = None;
+        for search in 0..WIDENING_SEARCHES {
             let seed = SEED.wrapping_add(search);
-            widen::widen(&colouring, &self.dispatches, &coloured, effort.widening_rounds(), seed)
-        });
-        let (coloured, widened) = searches
-            .min_by_key(|(found, widened)| colouring.priced(found.height_bytes, widened.len()))
-            .expect("there are several searches");
+            let found = widen::widen(&colouring, &self.dispatches, &coloured, effort.widening_rounds(), seed);
+            let price = colouring.priced(found.0.height_bytes, found.1.len());
+            if best.as_ref().is_none_or(|(least, _)| price < *least) {
+                best = Some((price, found));
+            }
+            if best.as_ref().is_some_and(|(least, _)| *least <= colouring.priced(enough, 1)) {
+                break;
+            }
+        }
+        let (_, (coloured, widened)) = best.expect("there are several searches");
         (coloured, widened.into_iter().map(|dispatch| self.dispatch_nodes[dispatch]).collect())
     }
 
@@ -178,8 +198,18 @@ impl<'a> Sharing<'a> {
         (0..self.items.len()).filter(|&buffer| self.problem.buffers[buffer].dedicated)
     }
 
+    fn dedicated_bytes(&self) -> u64 {
+        self.dedicated().map(|buffer| self.items[buffer].size).sum()
+    }
+
     fn total_bytes(&self, coloured: &Coloured) -> u64 {
-        coloured.height_bytes + self.dedicated().map(|buffer| self.items[buffer].size).sum::<u64>()
+        coloured.height_bytes + self.dedicated_bytes()
+    }
+
+    /// A sum of arenas that a fast search is content with.
+    fn tolerable_bytes(&self) -> u64 {
+        let floor = self.max_load + self.dedicated_bytes();
+        floor.saturating_add(floor / TOLERABLE_OF_FLOOR)
     }
 
     /// Offsets for every arena, and an arena for every dedicated buffer.

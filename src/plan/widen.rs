@@ -54,7 +54,7 @@ pub fn widen(
     let enough = colouring.priced(colouring.floor, 1);
     state = Search::new(colouring, dispatches, state, u64::MAX).run(rounds, seed);
     if state.cost() > enough {
-        while state.cost() > enough && merge_best_pair(colouring, dispatches, &mut state) {}
+        state = merged(colouring, dispatches, state, enough);
         let limit = enough.max(state.cost());
         state = Search::new(colouring, dispatches, state, limit).run(rounds, seed);
     }
@@ -73,22 +73,40 @@ fn clashes(dispatch: &Dispatch, arena: &[usize]) -> bool {
         && dispatch.reads.iter().any(|&read| dispatch.writes.iter().any(|&write| arena[read] == arena[write]))
 }
 
-/// Joins the two arenas that save the most for each dispatch that has to be widened. False if no two save anything.
+/// Joins arenas until what is left is `enough`, and gives the cheapest state on the way.
+fn merged(colouring: &Colouring<'_>, dispatches: &[Dispatch], mut state: State, enough: u64) -> State {
+    let price = |state: &State| colouring.priced(state.cost(), clashing(dispatches, &state.arena));
+    let (mut least, mut best) = (price(&state), state.clone());
+    while state.cost() > enough && merge_best_pair(colouring, dispatches, &mut state) {
+        if price(&state) < least {
+            least = price(&state);
+            best.clone_from(&state);
+        }
+    }
+    best
+}
+
+/// How many dispatches bind one arena both ways.
+fn clashing(dispatches: &[Dispatch], arena: &[usize]) -> usize {
+    dispatches.iter().filter(|dispatch| clashes(dispatch, arena)).count()
+}
+
+/// Joins the two arenas that save the most for each dispatch that has to be widened; where no two save anything, the two
+/// that widen the fewest, since three may. False if no two may be joined.
 fn merge_best_pair(colouring: &Colouring<'_>, dispatches: &[Dispatch], state: &mut State) -> bool {
-    let clashing =
-        |arena: &[usize]| dispatches.iter().filter(|dispatch| clashes(dispatch, arena)).count() as u64;
-    let before = clashing(&state.arena);
-    let mut best: Option<(u64, usize, usize)> = None;
+    let before = clashing(dispatches, &state.arena);
+    let mut best: Option<((u64, std::cmp::Reverse<usize>), usize, usize)> = None;
     for one in 0..state.heights.len() {
         for other in 0..one {
-            let joined = state.joined_height(one, other);
-            let saved = state.heights[one] + state.heights[other] - joined;
-            if saved == 0 || joined > colouring.max_arena_bytes {
+            let (height, joined) =
+                (state.heights[one] + state.heights[other], state.joined_height(one, other));
+            if state.heights[one] == 0 || state.heights[other] == 0 || joined > colouring.max_arena_bytes {
                 continue;
             }
             let arena: Vec<usize> =
                 state.arena.iter().map(|&arena| if arena == one { other } else { arena }).collect();
-            let value = saved / (clashing(&arena) - before).max(1);
+            let more = clashing(dispatches, &arena) - before;
+            let value = ((height - joined) / (more as u64).max(1), std::cmp::Reverse(more));
             if best.is_none_or(|(most, ..)| value > most) {
                 best = Some((value, one, other));
             }
