@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
@@ -17,15 +18,20 @@ use weft::plan;
 use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, VerifyError, verify};
 
 /// Every graph that merges two files.
-const GRAPHS: [&str; 10] = [
+const GRAPHS: [&str; 15] = [
     "kv03/baseline",
     "kv03/baseline-plan",
     "kv03/baseline-tiles",
     "kv03/baseline-tiles-plan",
     "kv03/cached",
-    "kv03/collision512",
     "kv03/complete",
     "kv03/compressed",
+    "kv03/collision512",
+    "kv03/collision512-tiled",
+    "kv03/collision512-compact",
+    "kv03/collision2048",
+    "kv03/collision2048-tiled",
+    "kv03/collision2048-compact",
     "kv03/materialized",
     "kv03/staging",
 ];
@@ -117,6 +123,21 @@ fn golden_merges() {
                 ["older", "newer", "expected"].map(|part| read(format!("{name}.{part}.kv")));
             engine.assert_merges(name, &older, &newer, &expected);
         }
+    }
+}
+
+/// Overlays that leave the order alone go on any graph that changes it.
+#[test]
+fn overlays_go_together() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs/collision2048-compact-tiles-plan.yaml");
+    let mut engine = Engine::device(path.to_str().expect("a plain path"));
+    // One wait less than the graph that it extends.
+    assert_eq!(engine.graph.segments, load("kv03/collision2048-compact").segments - 1);
+    for case in adversarial::merges() {
+        let (older, newer) = (encode(&case.older), encode(&case.newer));
+        let expected = merge(&[&older, &newer]).expect("a merge");
+        engine.assert_merges(&case.name, &older, &newer, &expected);
     }
 }
 
@@ -263,7 +284,8 @@ fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4)
 }
 
-/// Tries many cases on engines that are kept from one to the next: loading graphs and making kernels takes longer than they do.
+/// Tries many cases, each on the first engine and on another one in turn. Engines are kept from one case to the next: loading graphs
+/// and making kernels takes longer than they do.
 fn for_cases<S: Strategy>(
     cases: u32,
     files: S,
@@ -271,9 +293,14 @@ fn for_cases<S: Strategy>(
     check: impl Fn(&mut Engine, &S::Value),
 ) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let engines = std::cell::RefCell::new(&mut engines);
+    let (first, others) = engines.split_first_mut().expect("an engine");
+    let engines = std::cell::RefCell::new((first, others, 0));
     let outcome = TestRunner::new(config).run(&files, |files| {
-        engines.borrow_mut().iter_mut().for_each(|engine| check(engine, &files));
+        let (first, others, turn) = &mut *engines.borrow_mut();
+        check(first, &files);
+        let other = *turn % others.len();
+        check(&mut others[other], &files);
+        *turn += 1;
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
@@ -292,20 +319,27 @@ fn damaged() -> impl Strategy<Value = [Vec<u8>; 2]> {
 fn any_two_files_by_reference() {
     let files = (rows(70), rows(70)).prop_map(|(older, newer)| [encode(&older), encode(&newer)]);
     let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
-    for_cases(150, files, engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    for_cases(200, files, engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
 
 #[test]
 fn damaged_files_by_reference() {
     let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
-    for_cases(400, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    for_cases(600, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
 
 #[test]
 fn damaged_files_on_the_device() {
-    let graphs =
-        ["kv03/baseline", "kv03/baseline-tiles-plan", "kv03/complete", "kv03/materialized", "kv03/staging"];
-    let engines = graphs.iter().map(|graph| Engine::device(graph)).collect();
+    let graphs = [
+        "kv03/baseline",
+        "kv03/baseline-tiles-plan",
+        "kv03/complete",
+        "kv03/collision512-compact",
+        "kv03/collision2048-tiled",
+        "kv03/materialized",
+        "kv03/staging",
+    ];
+    let engines = graphs.map(Engine::device).into();
     for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
 

@@ -38,8 +38,12 @@ pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
 /// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
+    ("collision/compact_older", collision::compact_older),
     ("collision/mark", collision::mark),
+    ("collision/mark_tiled", collision::mark_tiled),
+    ("collision/merge_live", order::merge_live),
     ("collision/scatter", collision::scatter),
+    ("collision/scatter_tiled", collision::scatter_tiled),
     ("ef/exceptions", ef::exceptions),
     ("ef/highs", ef::highs),
     ("ef/lows", ef::lows),
@@ -68,7 +72,9 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("prefix/common", prefix::common),
     ("prefix/least_retained", prefix::least_retained),
     ("prefix/windows", prefix::windows),
-    ("rank/rank512", rank::rank512),
+    ("rank/finish", rank::finish),
+    ("rank/rank2048_count", rank::rank2048_count),
+    ("rank/rank512_count", rank::rank512_count),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/span_sums", scan::span_sums),

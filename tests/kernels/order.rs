@@ -179,7 +179,9 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
         equal(&format!("keep{suffix}"), &keep);
     }
     equal("refs", &refs);
-    equal("scattered", &refs);
+    for placed in ["scattered512", "scattered2048", "merged_live"] {
+        equal(placed, &refs);
+    }
 
     let values = value_bits(keys.len());
     let (mut shared_bits, mut lengths) = (Vec::new(), Vec::new());
@@ -207,11 +209,14 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
 
 fn check_marks(found: &Outputs, older: &[Vec<u8>], newer: &[Vec<u8>]) {
     let below: Vec<u32> = newer.iter().map(|key| older.partition_point(|other| other < key) as u32).collect();
-    assert_eq!(found["below"], below);
+    assert_eq!([&found["below"], &found["below_tiled"]], [&below; 2]);
     let in_newer: BTreeSet<&Vec<u8>> = newer.iter().collect();
     let marked: Vec<bool> = older.iter().map(|key| in_newer.contains(key)).collect();
-    assert_eq!(found["bitmap"], bitmap_of(&marked));
-    check_ranks(&marked, &found["block_counts"], &found["inner"]);
+    assert_eq!([&found["bitmap"], &found["bitmap_tiled"]], [&bitmap_of(&marked); 2]);
+    check_ranks(&marked, found);
+    let live: Vec<u32> =
+        (0..).zip(&marked).filter(|(_, marked)| !**marked).map(|(record, _)| record).collect();
+    assert_eq!([&found["live512"], &found["live2048"]], [&live; 2]);
 }
 
 fn bitmap_of(marked: &[bool]) -> Vec<u32> {
@@ -219,16 +224,22 @@ fn bitmap_of(marked: &[bool]) -> Vec<u32> {
     marked.chunks(32).map(word).collect()
 }
 
-fn check_ranks(bits: &[bool], counts: &[u32], inner: &[u32]) {
-    let ones = |bits: &[bool]| bits.iter().filter(|&&bit| bit).count();
-    let blocks: Vec<&[bool]> = bits.chunks(512).collect();
-    assert_eq!(counts, blocks.iter().map(|block| ones(block) as u32).collect::<Vec<_>>());
-    let fields = |block: &&[bool]| {
-        let before = |pair: usize| ones(&block[..block.len().min(64 * pair)]) as u64;
-        let fields = (1..8).fold(0, |fields, pair| fields | before(pair) << (9 * (pair - 1)));
-        [fields as u32, (fields >> 32) as u32]
-    };
-    assert_eq!(inner, blocks.iter().flat_map(fields).collect::<Vec<_>>());
+/// Both directories, word by word, from the definition.
+fn check_ranks(bits: &[bool], found: &Outputs) {
+    let ones = |bits: &[bool]| bits.iter().filter(|&&bit| bit).count() as u32;
+    let before = |at: usize| ones(&bits[..bits.len().min(at)]);
+    let rank512 = (0..bits.len()).step_by(512).flat_map(|block| {
+        let pair = |pair: usize| u64::from(before(block + 64 * pair) - before(block));
+        let fields = (1..8).fold(0, |fields, p| fields | pair(p) << (9 * (p - 1)));
+        [before(block), fields as u32, (fields >> 32) as u32]
+    });
+    assert_eq!(found["directory512"], rank512.collect::<Vec<_>>());
+    let rank2048 = (0..bits.len()).step_by(2048).flat_map(|block| {
+        let run = |run: usize| before(block + 512 * (run + 1)) - before(block + 512 * run);
+        [before(block), run(0) | run(1) << 11 | run(2) << 22]
+    });
+    assert_eq!(found["directory2048"], rank2048.collect::<Vec<_>>());
+    assert_eq!([&found["total512"], &found["total2048"]], [&[ones(bits)], &[ones(bits)]]);
 }
 
 /// Keys of a family: the record numbers in them ascend.
@@ -307,9 +318,26 @@ fn keys_differ_at_each_bit() {
 
 #[test]
 fn many_blocks_of_marks() {
+    let mut bench = Bench::new();
     let older = keys("short", (0..5_000).map(|i| i * 3));
     let newer = keys("short", (0..4_000).map(|i| i * 4 + i % 3));
-    check(&mut Bench::new(), &older, &newer, Retention::Most);
+    check(&mut bench, &older, &newer, Retention::Most);
+    // Every invocation of a workgroup marks one of few words.
+    check(&mut bench, &older, &older, Retention::Most);
+}
+
+/// Older records at the edges of words, blocks and tiles, of which none, all or some are marked.
+#[test]
+fn marks_at_boundaries() {
+    let mut bench = Bench::new();
+    for count in [0, 1, 31, 32, 33, 511, 512, 513, 2047, 2048, 2049] {
+        let older = keys("short", (0..count).map(|i| 2 * i));
+        for (newer, step, first) in
+            [(count, 2, 0), (count, 2, 1), (count.div_ceil(7), 14, 0), (3, 1, 2 * count)]
+        {
+            check(&mut bench, &older, &keys("short", (0..newer).map(|i| first + step * i)), Retention::Most);
+        }
+    }
 }
 
 /// A driver on the CPU ends an invocation after 65,535 turns of its loops, so comparisons must not take one a byte.
@@ -398,7 +426,7 @@ fn ranks_of_bitmaps() {
             }
             let found =
                 bench.run("order/rank.yaml", &[("bits", u64::from(bits))], &[("bitmap", bytes(&bitmap))]);
-            check_ranks(&marked, &found["counts"], &found["inner"]);
+            check_ranks(&marked, &found);
         }
     }
 }

@@ -1,5 +1,5 @@
 // Counts of ones for rank queries: in each block of 512 bits, and before each of the block's seven later pairs of words
-// ("rank9" of Vigna, "Broadword implementation of rank/select queries", 2008, with the block's base in a value of its own).
+// ("rank9" of Vigna, "Broadword implementation of rank/select queries", 2008).
 //
 // The seven counts are at most 448 and take nine bits each. They follow one another from the lowest bit of a 64-bit field
 // on, so the fourth lies across its two words.
@@ -14,19 +14,10 @@ var<immediate> params: Params;
 
 @group(0) @binding(0) var<storage, read> bitmap: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
-@group(0) @binding(2) var<storage, read_write> inner: array<vec2<u32>>;
-
-// The ones in each of four words from word `first` on. Bits past the end of the bitmap do not count.
-fn ones(first: u32) -> vec4<u32> {
-    let starts = 32u * (vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u));
-    let left = max(vec4<u32>(params.bits), starts) - starts;
-    let whole = left >= vec4<u32>(32u);
-    let masks = select((vec4<u32>(1u) << (left & vec4<u32>(31u))) - 1u, vec4<u32>(0xffffffffu), whole);
-    return countOneBits(bitmap[first / 4u] & masks);
-}
+@group(0) @binding(2) var<storage, read_write> directory: array<u32>;
 
 @compute @workgroup_size(GROUP)
-fn rank512(
+fn rank512_count(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
@@ -39,17 +30,13 @@ fn rank512(
     var before: array<u32, 8>;
     var count = 0u;
     for (var quad = 0u; quad < 4u; quad += 1u) {
-        var four = vec4<u32>(0u);
-        let first = BLOCK_WORDS * block + 4u * quad;
-        if 32u * first < params.bits {
-            four = ones(first);
-        }
+        let four = ones_in_four(BLOCK_WORDS * block + 4u * quad);
         before[2u * quad] = count;
         before[2u * quad + 1u] = count + four.x + four.y;
         count += four.x + four.y + four.z + four.w;
     }
-    let low = before[1] | before[2] << 9u | before[3] << 18u | before[4] << 27u;
-    let high = before[4] >> 5u | before[5] << 4u | before[6] << 13u | before[7] << 22u;
     counts[block] = count;
-    inner[block] = vec2<u32>(low, high);
+    directory[3u * block] = 0u;
+    directory[3u * block + 1u] = before[1] | before[2] << 9u | before[3] << 18u | before[4] << 27u;
+    directory[3u * block + 2u] = before[4] >> 5u | before[5] << 4u | before[6] << 13u | before[7] << 22u;
 }
