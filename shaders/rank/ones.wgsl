@@ -1,7 +1,7 @@
-// Ones in a bitmap, four words at a time. The pass declares `bitmap`: array<vec4<u32>>, and params with `bits`.
+// A bitmap, four words at a time. The pass declares `bitmap`: array<vec4<u32>>, and params with `bits`.
 
-// The ones in each of four words from word `first` on, a multiple of 4. Bits past the end of the bitmap do not count.
-fn ones_in_four(first: u32) -> vec4<u32> {
+// Four words from word `first` on, a multiple of 4. Bits past the end of the bitmap are 0.
+fn four_words(first: u32) -> vec4<u32> {
     if 32u * first >= params.bits {
         return vec4<u32>(0u);
     }
@@ -9,5 +9,10 @@ fn ones_in_four(first: u32) -> vec4<u32> {
     let left = max(vec4<u32>(params.bits), starts) - starts;
     let whole = left >= vec4<u32>(32u);
     let masks = select((vec4<u32>(1u) << (left & vec4<u32>(31u))) - 1u, vec4<u32>(0xffffffffu), whole);
-    return countOneBits(bitmap[first / 4u] & masks);
+    return bitmap[first / 4u] & masks;
+}
+
+// The ones in each of them.
+fn ones_in_four(first: u32) -> vec4<u32> {
+    return countOneBits(four_words(first));
 }

@@ -54,7 +54,7 @@ pub fn widen(
     let enough = colouring.priced(colouring.floor, 1);
     state = Search::new(colouring, dispatches, state, u64::MAX).run(rounds, seed);
     if state.cost() > enough {
-        state = merged(colouring, dispatches, state, enough);
+        while state.cost() > enough && merge_best_pair(colouring, dispatches, &mut state) {}
         let limit = enough.max(state.cost());
         state = Search::new(colouring, dispatches, state, limit).run(rounds, seed);
     }
@@ -71,19 +71,6 @@ fn clashes(dispatch: &Dispatch, arena: &[usize]) -> bool {
     let set = |side: &[usize]| side.iter().fold(0_u64, |set, &item| set | 1 << (arena[item] % 64));
     set(&dispatch.reads) & set(&dispatch.writes) != 0
         && dispatch.reads.iter().any(|&read| dispatch.writes.iter().any(|&write| arena[read] == arena[write]))
-}
-
-/// Joins arenas until what is left is `enough`, and gives the cheapest state on the way.
-fn merged(colouring: &Colouring<'_>, dispatches: &[Dispatch], mut state: State, enough: u64) -> State {
-    let price = |state: &State| colouring.priced(state.cost(), clashing(dispatches, &state.arena));
-    let (mut least, mut best) = (price(&state), state.clone());
-    while state.cost() > enough && merge_best_pair(colouring, dispatches, &mut state) {
-        if price(&state) < least {
-            least = price(&state);
-            best.clone_from(&state);
-        }
-    }
-    best
 }
 
 /// How many dispatches bind one arena both ways.

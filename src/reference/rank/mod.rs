@@ -6,9 +6,13 @@
 
 mod count;
 mod finish;
+mod groups;
+mod probe;
 
 pub(super) use count::{rank512_count, rank2048_count};
 pub(super) use finish::finish;
+pub(super) use groups::{checkpoints, classes_of_bits, classes_of_bytes, classes_of_origins};
+pub(super) use probe::probe;
 
 use super::{Fault, Port};
 
