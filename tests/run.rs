@@ -256,8 +256,7 @@ fn counts_checks_and_bounds_stop_a_run_with_the_node() {
         outcome.map(|outcome| outcome.counts).map_err(|error| error.to_string())
     };
     assert_eq!(go([3, 0, 0, 0]), Ok(vec![("total".to_owned(), 3)]));
-    let message =
-        "count `total` of node `own` is 5, over its maximum 4: a kernel or the graph's `max` is wrong";
+    let message = "count `total` of node `own` is 5, over its maximum 4: the graph reserves too little for this input, or a kernel is wrong";
     assert_eq!(go([5, 0, 0, 0]), Err(message.to_owned()));
     assert_eq!(go([5, 70, 0, 0]), Err("node `own`: row 70: it is odd".to_owned()));
     let numbers = BTreeMap::from([("n".to_owned(), 9)]);
