@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
@@ -23,8 +24,11 @@ use weft::run::{
 };
 
 /// Every graph that merges two KV03 files.
-const GRAPHS: [&str; 10] = [
+const GRAPHS: [&str; 15] = [
     "kv03/baseline",
+    "kv03/baseline-plan",
+    "kv03/baseline-tiles",
+    "kv03/baseline-tiles-plan",
     "kv03/cached",
     "kv03/complete",
     "kv03/compressed",
@@ -34,6 +38,8 @@ const GRAPHS: [&str; 10] = [
     "kv03/collision2048",
     "kv03/collision2048-tiled",
     "kv03/collision2048-compact",
+    "kv03/materialized",
+    "kv03/staging",
 ];
 
 /// Every graph that merges two KV02 files.
@@ -139,6 +145,21 @@ fn golden_merges() {
     }
 }
 
+/// Overlays that leave the order alone go on any graph that changes it.
+#[test]
+fn overlays_go_together() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs/collision2048-compact-tiles-plan.yaml");
+    let mut engine = Engine::device(path.to_str().expect("a plain path"));
+    // One wait less than the graph that it extends.
+    assert_eq!(engine.graph.segments, load("kv03/collision2048-compact").segments - 1);
+    for case in adversarial::merges() {
+        let (older, newer) = (encode(&case.older), encode(&case.newer));
+        let expected = merge(&[&older, &newer]).expect("a merge");
+        engine.assert_merges(&case.name, &older, &newer, &expected);
+    }
+}
+
 #[test]
 fn adversarial_merges() {
     let merges = adversarial::merges();
@@ -238,7 +259,7 @@ fn verification_is_clean() {
 
 #[test]
 fn two_empty_files_give_the_empty_file() {
-    for (profile, graphs) in [(Profile::Kv02, &BYTE_GRAPHS), (Profile::Kv03, &GRAPHS)] {
+    for (profile, graphs) in [(Profile::Kv02, &BYTE_GRAPHS[..]), (Profile::Kv03, &GRAPHS[..])] {
         let empty = encode_in(profile, &[]);
         for mut engine in engines(graphs) {
             engine.assert_merges("two empty files", &empty, &empty, &empty);
@@ -259,6 +280,25 @@ fn keys_too_long_for_a_cpu_adapter_are_refused_before_anything_runs() {
         matches!(&refused, GraphMergeError::Refused(text) if text.starts_with("keys are so long")),
         "{refused}"
     );
+}
+
+/// Keys in full can be far longer than files in which they share what they begin with.
+#[test]
+fn keys_that_take_more_than_is_reserved_end_the_run() {
+    let key = |i: usize| ([&[b'k'; 9_000][..], &i.to_be_bytes()].concat(), None);
+    let (older, newer) = (encode(&(0..60).map(key).collect::<Vec<_>>()), encode(&[key(60)]));
+    let expected = merge(&[&older, &newer]).expect("a merge");
+    Engine::reference("kv03/baseline").assert_merges("long keys", &older, &newer, &expected);
+    for graph in ["kv03/materialized", "kv03/staging"] {
+        match Engine::reference(graph).merge(&older, &newer) {
+            Err(GraphMergeError::Run(RunError::CountOverflow { count, number, max, .. })) => {
+                // Keys of 9,008 bytes, and of staged ones the values behind them.
+                let words = if graph == "kv03/staging" { 2253 } else { 2252 };
+                assert_eq!((count.as_str(), number, max), ("arena_words", 61 * words, 1 << 16), "{graph}");
+            }
+            other => panic!("{graph}: {other:?}"),
+        }
+    }
 }
 
 /// What a graph does with two files must be what the streaming engine does: the same bytes, or a refusal of the same input.
@@ -357,8 +397,16 @@ fn damaged_files_by_reference() {
 #[test]
 fn damaged_files_on_the_device() {
     let agree = |engine: &mut Engine, [older, newer]: &[Vec<u8>; 2]| assert_agrees(engine, older, newer);
-    let graphs = ["kv03/baseline", "kv03/complete", "kv03/collision512-compact", "kv03/collision2048-tiled"];
-    for_cases(90, damaged(Profile::Kv03), graphs.map(Engine::device).into(), agree);
+    let graphs = [
+        "kv03/baseline",
+        "kv03/baseline-tiles-plan",
+        "kv03/complete",
+        "kv03/collision512-compact",
+        "kv03/collision2048-tiled",
+        "kv03/materialized",
+        "kv03/staging",
+    ];
+    for_cases(60, damaged(Profile::Kv03), graphs.map(Engine::device).into(), agree);
     let graphs = ["kv02/baseline", "kv02/collision512"];
     for_cases(60, damaged(Profile::Kv02), graphs.map(Engine::device).into(), agree);
 }
@@ -442,4 +490,49 @@ fn files_of_another_profile_are_refused_before_anything_runs() {
             other => panic!("{graph}: {other:?}"),
         }
     }
+}
+
+/// Which input an engine refuses, where and why; nothing if it takes both.
+fn refusal(engine: &mut Engine, older: &[u8], newer: &[u8]) -> Option<(usize, u64, String)> {
+    match engine.merge(older, newer) {
+        Err(GraphMergeError::Input { input, error }) => {
+            let why = error.what.split(" (found by node").next().unwrap_or_default();
+            Some((input, error.offset, why.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Two files with some bits of their payloads flipped.
+fn flipped() -> impl Strategy<Value = [Vec<u8>; 2]> {
+    let flips = || prop::collection::vec(any::<prop::sample::Index>(), 0..4);
+    (rows(70), rows(70), flips(), flips()).prop_map(|(older, newer, in_older, in_newer)| {
+        [(older, in_older), (newer, in_newer)].map(|(rows, flips)| {
+            let mut file = encode(&rows);
+            let bits = File::open(&file).expect("a file").directory.payload_bits as usize;
+            for bit in flips.iter().filter(|_| bits > 0).map(|flip| flip.index(bits)) {
+                file[Profile::Kv03.payload_offset() as usize + bit / 8] ^= 0x80 >> (bit % 8);
+            }
+            repair_checksums(&mut file);
+            file
+        })
+    })
+}
+
+/// A graph that reads files on the host refuses them in the words of those that do on the device.
+#[test]
+fn refusals_are_the_same_wherever_files_are_read() {
+    let engines = ["kv03/baseline", "kv03/staging", "kv03/materialized"].map(Engine::reference).into();
+    let (first, refused) = (std::cell::RefCell::new(None), std::cell::Cell::new(0));
+    for_cases(400, flipped(), engines, |engine, [older, newer]| {
+        let found = refusal(engine, older, newer);
+        if engine.name.starts_with("kv03/baseline") {
+            let in_block = found.as_ref().is_some_and(|(_, _, why)| why.starts_with("block"));
+            refused.set(refused.get() + usize::from(in_block));
+            first.replace(found);
+        } else {
+            assert_eq!(found, *first.borrow(), "{}", engine.name);
+        }
+    });
+    assert!(refused.get() > 50, "only {} files were refused for a block", refused.get());
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use weft::format::kv::ScanReport;
 
+use super::progress::{Progress, Total};
 use super::{Failure, files, text};
 
 /// Read key-value files whole and check every rule of the format
@@ -36,7 +37,10 @@ fn check(path: &Path, canonical: bool) -> Result<(), Failure> {
     let started = Instant::now();
     let mapped = files::map(path)?;
     let file = files::open(path, &mapped)?;
-    let report = file.scan().map_err(|error| Failure::format(path, &error))?;
+    let progress = Progress::start(&format!("checking {}", path.display()), Total::Unknown);
+    let scanned = file.scan();
+    drop(progress);
+    let report = scanned.map_err(|error| Failure::format(path, &error))?;
     let deviations = deviations(&report);
     if canonical && !deviations.is_empty() {
         return Err(Failure::Input(format!(

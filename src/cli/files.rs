@@ -1,6 +1,7 @@
 //! What commands share about files: opening inputs, the options of outputs, the formats of rows.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use weft::format::MappedFile;
@@ -81,6 +82,18 @@ impl OutputHow {
         let options = OutputOptions { force: self.force, sync: self.sync };
         OutputFile::create(path, options, inputs).map_err(Failure::output)
     }
+}
+
+/// Fills an output and lets it appear.
+pub fn put(output: OutputFile, bytes: &[u8]) -> Result<(), Failure> {
+    let written = output.file().write_all(bytes);
+    written.map_err(|error| Failure::output(output.write_error(error)))?;
+    output.commit().map_err(Failure::output)
+}
+
+/// Writes an output at once.
+pub fn write(path: &Path, how: OutputHow, text: &str) -> Result<(), Failure> {
+    put(how.create(path, [])?, text.as_bytes())
 }
 
 /// How rows are written.

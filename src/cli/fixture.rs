@@ -16,7 +16,7 @@ use super::{Failure, text};
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["name", "n"]))]
 pub struct Args {
-    /// complete-0 to complete-6, cutover-0 to cutover-49, one of the adversarial merges, such as lcp-bit-3, or
+    /// complete-0 to complete-6, cutover-0 to cutover-49, sparse, one of the adversarial merges, such as lcp-bit-3, or
     /// byte-fixed-N or byte-variable-N with N 4096, 32768 or 131072, in the byte profile
     name: Option<String>,
     /// Records of the older side, for a pair of your own
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn find(args: &Args) -> Result<Fixture, Failure> {
     if let Some(name) = &args.name {
         return Fixture::by_name(name).ok_or_else(|| {
-            let known = "complete-0 to complete-6, cutover-0 to cutover-49, adversarial merges such as lcp-bit-3, and \
+            let known = "complete-0 to complete-6, cutover-0 to cutover-49, sparse, adversarial merges such as lcp-bit-3, and \
                 byte-fixed-N and byte-variable-N with N 4096, 32768 or 131072";
             Failure::Usage(format!("no fixture is named {name:?}; there are {known}"))
         });

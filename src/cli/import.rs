@@ -1,6 +1,6 @@
 //! `weft import`: rows as text into a key-value file.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,6 +9,7 @@ use weft::format::kv::{EncodeError, Framing, encode};
 use weft::rows::{OnDuplicate, Reader, RowFormat, RowsError, Table};
 
 use super::files::{OutputArgs, ProfileArg, RowFormatArg};
+use super::progress::{Progress, Total};
 use super::{Failure, text};
 
 /// Write a key-value file from rows as text, in any order
@@ -44,7 +45,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // Before any work, so that an output that is refused costs nothing.
     let output = args.output.create(source.file())?;
     let format = args.format.map_or_else(|| RowFormat::of_path(&args.rows), RowFormat::from);
-    let mut table = read(source, format).map_err(|error| match error {
+    let progress = Progress::start(&format!("importing {name}"), source.total());
+    let mut table = read(source, format, &progress).map_err(|error| match error {
         RowsError::Malformed { .. } => Failure::Input(format!("{name}: {error}")),
         RowsError::Read(error) => Failure::read(Path::new(&name), &error),
     })?;
@@ -65,6 +67,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         EncodeError::NotAscending { .. } => Failure::Input(format!("{name}: {error}")),
     })?;
     output.commit().map_err(Failure::output)?;
+    drop(progress);
 
     let mut table = text::Columns::default();
     table.row([name, text::counted(rows, "row")]);
@@ -107,6 +110,12 @@ impl Source {
         }
     }
 
+    /// What there is to read, where anyone knows.
+    fn total(&self) -> Total {
+        let metadata = self.file().and_then(|file| file.metadata().ok()).filter(Metadata::is_file);
+        metadata.map_or(Total::Unknown, |metadata| Total::Bytes(metadata.len()))
+    }
+
     fn file(&self) -> Option<&File> {
         match self {
             Source::Stdin => None,
@@ -115,12 +124,28 @@ impl Source {
     }
 }
 
-fn read(source: Source, format: RowFormat) -> Result<Table, RowsError> {
+/// A source that says how much of it was read.
+struct Counted<'p> {
+    bytes: Box<dyn Read>,
+    position: u64,
+    progress: &'p Progress,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.position += read as u64;
+        self.progress.at(self.position);
+        Ok(read)
+    }
+}
+
+fn read(source: Source, format: RowFormat, progress: &Progress) -> Result<Table, RowsError> {
     let bytes: Box<dyn Read> = match source {
         Source::Stdin => Box::new(io::stdin().lock()),
         Source::File(_, file) => Box::new(file),
     };
-    let mut bytes = BufReader::with_capacity(1 << 16, bytes);
+    let mut bytes = BufReader::with_capacity(1 << 16, Counted { bytes, position: 0, progress });
     if bytes.fill_buf()?.starts_with(b"EVRT.") {
         let problem =
             "the start of an Everett file, not of rows; weft dump turns such files into rows".to_owned();

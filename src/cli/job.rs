@@ -1,14 +1,18 @@
 //! What commands that run a graph share: the graph, its numbers and inputs, and what to run it on.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
-use weft::merge::graph::{GraphMerge, symbols};
+use weft::merge::graph::{GraphMerge, GraphMergeError, symbols};
+use weft::output::OutputFile;
 use weft::plan::{self, PlanError};
+use weft::report::profile::Records;
 use weft::run::{Backend, Gpu, GpuBackend, Program, ReferenceBackend, RunError};
 
 use super::library::GraphArgs;
@@ -68,6 +72,14 @@ pub fn named_file(argument: &str) -> Result<(String, PathBuf), String> {
 pub struct Job {
     pub program: Program,
     inputs: Vec<(String, MappedFile)>,
+    /// The paths of the older and the newer file, if the graph merges those.
+    pair: Option<[PathBuf; 2]>,
+    /// What times may be divided by.
+    pub records: Option<Records>,
+    /// Reading and checking the graph's files.
+    pub resolve_seconds: f64,
+    /// Planning memory.
+    pub plan_seconds: f64,
 }
 
 impl Job {
@@ -75,39 +87,80 @@ impl Job {
     pub fn inputs(&self) -> Vec<(&str, &[u8])> {
         self.inputs.iter().map(|(name, file)| (name.as_str(), &file[..])).collect()
     }
+
+    /// The open files of the inputs.
+    pub fn files(&self) -> impl Iterator<Item = &File> {
+        self.inputs.iter().map(|(_, file)| file.file())
+    }
+
+    /// The same once more as a merge, if it is one.
+    pub fn merge(&self, chosen: &Chosen) -> Result<Option<GraphMerge<'_>>, Failure> {
+        let Some([older, newer]) = &self.pair else { return Ok(None) };
+        let [(_, older_file), (_, newer_file)] = self.inputs.as_slice() else { return Ok(None) };
+        let (older, newer) = (files::open(older, older_file)?, files::open(newer, newer_file)?);
+        let graph = Arc::clone(&self.program.graph);
+        let merge = GraphMerge::new(graph, older, newer, &chosen.plan_options(), chosen.is_cpu_adapter());
+        merge.map(Some).map_err(|error| Failure::Input(error.to_string()))
+    }
 }
 
 impl JobArgs {
     /// Resolves and plans the graph for a backend, and maps the inputs.
     pub fn open(&self, chosen: &Chosen) -> Result<Job, Failure> {
+        let begin = Instant::now();
         let graph = self.graph.resolve(Shaders::Check)?;
+        let resolve_seconds = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
         if let Some((older, newer)) = self.pair.files() {
-            return bind_files(graph, older, newer, chosen);
+            let job = bind_files(graph, older, newer, chosen)?;
+            return Ok(Job { resolve_seconds, plan_seconds: begin.elapsed().as_secs_f64(), ..job });
         }
-        let program = Program::new(Arc::new(graph), &self.symbols.numbers()?, &chosen.plan_options());
-        let program = program.map_err(failure)?;
+        let numbers = self.symbols.numbers()?;
+        let program = Program::new(Arc::new(graph), &numbers, &chosen.plan_options()).map_err(failure)?;
+        let plan_seconds = begin.elapsed().as_secs_f64();
         let map = |(name, path): &(String, PathBuf)| {
             let file = MappedFile::open(path).map_err(|error| Failure::map_as(path, error, "a file"))?;
             Ok((name.clone(), file))
         };
         let inputs = self.inputs.iter().map(map).collect::<Result<_, Failure>>()?;
-        Ok(Job { program, inputs })
+        // By custom a graph's `n` is the number of its items.
+        let items = |&records: &u64| Records { records, of: "items (n)".to_owned() };
+        let records = numbers.get("n").map(items);
+        Ok(Job { program, inputs, pair: None, records, resolve_seconds, plan_seconds })
     }
 }
 
 /// A merge of two KV03 files as a job.
 fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Result<Job, Failure> {
-    let (older_file, newer_file) = (files::map(older)?, files::map(newer)?);
-    let inputs = (files::open(older, &older_file)?, files::open(newer, &newer_file)?);
+    let inputs = vec![("older".to_owned(), files::map(older)?), ("newer".to_owned(), files::map(newer)?)];
+    let records = files::open(older, &inputs[0].1)?.records() + files::open(newer, &inputs[1].1)?.records();
+    let program = merge_program(graph, [older, newer], &inputs, chosen)?;
+    Ok(Job {
+        program,
+        inputs,
+        pair: Some([older.to_owned(), newer.to_owned()]),
+        records: Some(Records { records, of: "records of both files".to_owned() }),
+        resolve_seconds: 0.0,
+        plan_seconds: 0.0,
+    })
+}
+
+/// A graph bound to an older and a newer KV03 file, mapped as its first two inputs.
+pub fn merge_program(
+    graph: Graph,
+    [older, newer]: [&Path; 2],
+    inputs: &[(String, MappedFile)],
+    chosen: &Chosen,
+) -> Result<Program, Failure> {
+    let opened = (files::open(older, &inputs[0].1)?, files::open(newer, &inputs[1].1)?);
     let options = chosen.plan_options();
-    let merge = GraphMerge::new(Arc::new(graph), inputs.0, inputs.1, &options, chosen.is_cpu_adapter());
+    let merge = GraphMerge::new(Arc::new(graph), opened.0, opened.1, &options, chosen.is_cpu_adapter());
     let merge = merge.map_err(|error| Failure::Input(error.to_string()))?;
-    let program = merge.into_program().ok_or_else(|| {
+    merge.into_program().ok_or_else(|| {
         Failure::Input(
             "both files are empty, and merging them runs no graph; give one with records".to_owned(),
         )
-    })?;
-    Ok(Job { program, inputs: vec![("older".to_owned(), older_file), ("newer".to_owned(), newer_file)] })
+    })
 }
 
 /// The numbers that a graph which merges KV03 files needs of two of them.
@@ -183,13 +236,22 @@ impl DeviceArgs {
     }
 }
 
+/// A failed merge by a graph as a failed command, where it is known that the files suit it.
+pub fn merge_failure(error: GraphMergeError, output: &OutputFile) -> Failure {
+    match error {
+        GraphMergeError::Run(error) => failure(error),
+        GraphMergeError::Write(error) => Failure::output(output.write_error(error)),
+        error => Failure::Input(error.to_string()),
+    }
+}
+
 /// A failed run as a failed command.
 pub fn failure(error: RunError) -> Failure {
     match error {
         RunError::Plan(PlanError::Missing { .. } | PlanError::Unknown { .. }) => {
             Failure::Usage(format!("{error}; give each with --set NAME=N"))
         }
-        RunError::Input { .. } => Failure::Usage(error.to_string()),
+        RunError::Input { .. } => Failure::Usage(format!("{error}; give each input once with --in NAME=FILE")),
         error if error.is_device() => Failure::Device(error.to_string()),
         error => Failure::Input(error.to_string()),
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use weft::format::kv::{File, Summary};
 use weft::format::{MappedFile, Output};
@@ -19,6 +18,7 @@ use weft::run::ReferenceBackend;
 use super::files::{self, OutputArgs};
 use super::job::{self, Chosen, DeviceArgs};
 use super::library::LibraryArgs;
+use super::progress::{Progress, Total};
 use super::{Failure, text};
 
 /// Merge key-value files of one profile, oldest first; on equal keys the newest value wins
@@ -97,6 +97,7 @@ struct GraphReport {
     upload_seconds: f64,
     download_seconds: f64,
     run_seconds: f64,
+    finish_seconds: f64,
     write_seconds: f64,
 }
 
@@ -128,7 +129,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let engine = choose(args, &inputs)?;
     let output = args.output.create(mapped.iter().map(MappedFile::file))?;
     let total_bytes = inputs.iter().map(|input| input.file().len() as u64).sum();
-    let out = WithProgress { out: output.file(), total_bytes, started, bar: None };
+    let out =
+        WithProgress { out: output.file(), progress: Progress::start("merging", Total::Bytes(total_bytes)) };
     let (summary, work) = match engine {
         Engine::Cpu(reason) => {
             let summary =
@@ -241,6 +243,7 @@ impl GraphJob<'_> {
             upload_seconds: stages.run.upload_seconds,
             download_seconds: stages.run.download_seconds,
             run_seconds: stages.run.total_seconds,
+            finish_seconds: stages.finish_seconds,
             write_seconds: stages.write_seconds,
         };
         Ok((summary, Work { engine: self.engine, reason: self.reason, graph: Some(graph) }))
@@ -325,7 +328,7 @@ impl GraphReport {
     fn for_people(&self) -> String {
         let time = |seconds: f64| text::duration(Duration::from_secs_f64(seconds));
         format!(
-            "{} on {}, {} B of arenas\nopening {}, checksums {}, planning {}, running {} (upload {}), writing {}\nidentity {}\n",
+            "{} on {}, {} B of arenas\nopening {}, checksums {}, planning {}, running {} (upload {}), finishing {}, writing {}\nidentity {}\n",
             self.name,
             self.backend,
             text::count(self.peak_bytes),
@@ -334,51 +337,22 @@ impl GraphReport {
             time(self.plan_seconds),
             time(self.run_seconds),
             time(self.upload_seconds),
+            time(self.finish_seconds),
             time(self.write_seconds),
             self.identity
         )
     }
 }
 
-/// An output that draws a bar on a terminal once the work has taken a while.
+/// An output that says how far the work is; all of it should come to about the bytes of the inputs.
 struct WithProgress<O> {
     out: O,
-    /// About what will be written: the bytes of all inputs.
-    total_bytes: u64,
-    started: Instant,
-    bar: Option<ProgressBar>,
-}
-
-impl<O> WithProgress<O> {
-    const PATIENCE: Duration = Duration::from_millis(500);
-
-    fn show(&mut self, position: u64) {
-        if self.bar.is_none() && self.started.elapsed() > Self::PATIENCE {
-            // Hidden by itself where standard error is no terminal.
-            let style = ProgressStyle::with_template("merging {bar:40} {bytes} of about {total_bytes} {eta}");
-            let bar = ProgressBar::new(self.total_bytes);
-            self.bar = Some(match style {
-                Ok(style) => bar.with_style(style),
-                Err(_) => bar,
-            });
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_position(position);
-        }
-    }
+    progress: Progress,
 }
 
 impl<O: Output> Output for WithProgress<O> {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.show(offset + bytes.len() as u64);
+        self.progress.at(offset + bytes.len() as u64);
         self.out.write_at(offset, bytes)
-    }
-}
-
-impl<O> Drop for WithProgress<O> {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 }

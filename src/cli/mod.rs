@@ -1,7 +1,10 @@
 //! The command line: one file a command, each thin. Results go to standard output, messages to standard error.
 
+mod bench;
 mod check;
+mod compare;
 mod devices;
+mod diff;
 mod dump;
 mod expand;
 mod explain;
@@ -17,6 +20,7 @@ mod list;
 mod merge;
 mod plan;
 mod profile;
+mod progress;
 mod run;
 mod schema;
 mod show;
@@ -36,8 +40,19 @@ pub use failure::Failure;
 #[command(after_help = "Exit codes: 0 done; 1 bad input, refused or differing files; 2 usage; 3 device;\n\
                         4 the system refused to read or write; 128 + signal.")]
 struct Cli {
+    /// Log to standard error in this form; RUST_LOG chooses what [default: weft=debug]
+    #[arg(long, global = true, value_enum, value_name = "FORM", help_heading = "Logging")]
+    log: Option<LogArg>,
     #[command(subcommand)]
     command: Command,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LogArg {
+    /// Lines for people
+    Text,
+    /// A JSON object a line
+    Json,
 }
 
 #[derive(Subcommand)]
@@ -53,19 +68,22 @@ enum Command {
     Lint(lint::Args),
     Show(show::Args),
     Explain(explain::Args),
+    Diff(diff::Args),
     Expand(expand::Args),
     Plan(plan::Args),
     Devices(devices::Args),
     Run(run::Args),
     Verify(verify::Args),
     Profile(profile::Args),
+    Compare(compare::Args),
+    Bench(bench::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
 pub fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let Cli { log, command } = Cli::parse();
     quiet_device_selection();
-    start_log();
+    start_log(log);
     if let Err(error) = weft::output::remove_temporaries_on_signals() {
         return Failure::System(format!("cannot handle signals: {error}")).report();
     }
@@ -86,6 +104,9 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Devices(args) => devices::run(&args),
     };
     match outcome {
@@ -102,15 +123,21 @@ fn quiet_device_selection() {
     }
 }
 
-/// Spans and events go to standard error where `RUST_LOG` asks for them.
-fn start_log() {
+/// Spans, when they end, and events go to standard error where `RUST_LOG` or `--log` asks for them.
+fn start_log(form: Option<LogArg>) {
     use tracing_subscriber::{EnvFilter, fmt::format::FmtSpan};
-    if std::env::var_os("RUST_LOG").is_some() {
-        tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::from_default_env())
-            .with_span_events(FmtSpan::CLOSE)
-            .with_writer(std::io::stderr)
-            .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-            .init();
+    let chosen = std::env::var_os("RUST_LOG").is_some();
+    if form.is_none() && !chosen {
+        return;
+    }
+    let filter = if chosen { EnvFilter::from_default_env() } else { EnvFilter::new("weft=debug") };
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    match form {
+        Some(LogArg::Json) => log.json().init(),
+        Some(LogArg::Text) | None => log.init(),
     }
 }

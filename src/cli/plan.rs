@@ -1,11 +1,16 @@
 //! `weft plan`: the order of nodes and the layout of memory for given sizes.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::plan::{self, Effort, Options, Plan, PlanError};
+use weft::report::memory::{Memory, chart, svg};
 use weft::report::stages::{Stage, stages};
+use weft::report::svg::Theme;
 
+use super::files::{self, OutputHow};
 use super::job;
 use super::library::GraphArgs;
 use super::symbols::{PairArgs, SymbolArgs};
@@ -27,6 +32,11 @@ pub struct Args {
     /// Write JSON
     #[arg(long)]
     json: bool,
+    /// Draw lifetimes and the memory map, time by offset, as an SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    how: OutputHow,
     /// Leave shaders alone: a pass may be written before its shader. The identity is then another
     #[arg(long)]
     no_shaders: bool,
@@ -42,6 +52,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let effort = if args.best { Effort::Best } else { Effort::Fast };
     let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: true, ..Options::default() })
         .map_err(failure)?;
+    if let Some(path) = &args.svg {
+        files::write(path, args.how, &svg(&Memory::new(&graph, &plan), Theme::Auto))?;
+    }
     let stages = stages(&graph, &plan).map_err(|error| Failure::Input(error.to_string()))?;
     if !args.json {
         return text::print(&describe(&graph, &plan, &stages));
@@ -71,6 +84,8 @@ fn describe(graph: &Graph, plan: &Plan, stages: &[Stage]) -> String {
     text.push_str(&arenas(plan));
     text.push_str("\nOrder, with the bytes live at each node\n");
     text.push_str(&order(graph, plan));
+    text.push_str("\nLifetimes, with bytes and arena, by the numbers of the nodes\n");
+    text.push_str(&chart(&Memory::new(graph, plan), text::width()));
     if let Some(&node) = plan.order.get(plan.peak_position) {
         text.push_str(&format!("\nLive at the peak, {}\n", graph.nodes[node.0 as usize].name));
         text.push_str(&live_at_peak(graph, plan));
@@ -118,12 +133,17 @@ fn stage_lines(stages: &[Stage]) -> String {
 
 fn order(graph: &Graph, plan: &Plan) -> String {
     let mut columns = Columns::default();
+    let digits = (plan.order.len().saturating_sub(1).to_string().len()).max(3);
     for (segment, range) in plan.segments.iter().enumerate() {
         columns.row([format!("  segment {segment}")]);
         for position in range.clone() {
             let name = &graph.nodes[plan.order[position].0 as usize].name;
             let note = if plan.widened.contains(&plan.order[position]) { "widened" } else { "" };
-            columns.row([format!("    {name}"), bytes(plan.live_bytes(position)), note.to_owned()]);
+            columns.row([
+                format!("  {position:>digits$} {name}"),
+                bytes(plan.live_bytes(position)),
+                note.to_owned(),
+            ]);
         }
     }
     columns.lines()

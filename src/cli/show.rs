@@ -1,6 +1,5 @@
 //! `weft show`: the picture of a graph.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -8,10 +7,11 @@ use weft::graph::diagnostic::Diagnostics;
 use weft::graph::load::{Loader, Shaders};
 use weft::graph::resolve::resolve_argument;
 use weft::report::dot::dot;
+use weft::report::mermaid::mermaid;
 use weft::report::show::{Sizes, diagram, json};
 use weft::report::svg::{Theme, svg};
 
-use super::files::OutputHow;
+use super::files::{self, OutputHow};
 use super::library::{self, LibraryArgs};
 use super::symbols::assignment;
 use super::{Failure, text};
@@ -49,6 +49,8 @@ enum Format {
     Svg,
     /// Graphviz's language
     Dot,
+    /// A flowchart for documents that draw Mermaid text
+    Mermaid,
     /// Nodes, ports, values, edges with reasons, segments, counts and checks, for programs
     Json,
 }
@@ -76,6 +78,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let drawn = match args.format {
         Format::Svg => svg(&diagram(&graph, &sizes), theme),
         Format::Dot => dot(&diagram(&graph, &sizes)),
+        Format::Mermaid => mermaid(&diagram(&graph, &sizes)),
         Format::Json => {
             let text = serde_json::to_string_pretty(&json(&graph, &sizes));
             Ok(text.map_err(|error| Failure::System(format!("cannot write JSON: {error}")))? + "\n")
@@ -89,7 +92,5 @@ fn write(args: &Args, drawn: &str) -> Result<(), Failure> {
     let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") else {
         return text::print(drawn);
     };
-    let output = args.how.create(path, [])?;
-    output.file().write_all(drawn.as_bytes()).map_err(|error| Failure::output(output.write_error(error)))?;
-    output.commit().map_err(Failure::output)
+    files::write(path, args.how, drawn)
 }

@@ -3,6 +3,7 @@
 use weft::run::{Backend, VerifyError, verify};
 
 use super::job::{self, Chosen, DeviceArgs, JobArgs};
+use super::progress::{Progress, Total};
 use super::text::{count, counted};
 use super::{Failure, text};
 
@@ -19,10 +20,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut chosen = Chosen::Gpu(Box::new(args.device.open()?));
     let job = args.job.open(&chosen)?;
     let backend: &mut dyn Backend = chosen.backend();
+    let progress = Progress::start(&format!("verifying {}", job.program.graph.name), Total::Unknown);
     // The second round finds what only memory that is no longer fresh shows.
     let mut agreement = verify(&job.program, backend, &job.inputs()).map_err(failure)?;
     let again = verify(&job.program, backend, &job.inputs()).map_err(failure)?;
     agreement.elements += again.elements;
+    drop(progress);
     text::print(&format!(
         "{}: all equal on {}\n{}, {}, {} elements compared in two rounds with dead memory poisoned\nidentity {}\n",
         job.program.graph.name,

@@ -128,9 +128,9 @@ struct Tournament<'a, G> {
     contestants: Vec<Contestant<'a>>,
     losers: Vec<usize>,
     winner: usize,
-    /// Whether the winner has been taken, and is to move on before it is asked for again.
-    taken: bool,
-    /// Whether any has.
+    /// Whether the winner has been looked at, and is to move on first.
+    seen: bool,
+    /// Whether any record has been taken.
     taken_any: bool,
     grammar: PhantomData<G>,
 }
@@ -147,7 +147,7 @@ impl<'a, G: Grammar> Tournament<'a, G> {
             losers: vec![0; contestants.len()],
             contestants,
             winner: 0,
-            taken: false,
+            seen: false,
             taken_any: false,
             grammar: PhantomData,
         };
@@ -172,10 +172,11 @@ impl<'a, G: Grammar> Tournament<'a, G> {
     /// The next record that no newer one of its key supersedes, in ascending order of keys; `None` once all inputs have ended.
     #[inline(always)]
     fn next_survivor(&mut self) -> Result<Option<&Contestant<'a>>, MergeError> {
-        if self.taken {
-            self.advance_winner()?;
-        }
         loop {
+            if self.seen {
+                self.advance_winner()?;
+            }
+            self.seen = true;
             let Some(contestant) = self.contestants.get(self.winner) else { return Ok(None) };
             let shared = contestant.shared;
             if shared == EXHAUSTED {
@@ -183,12 +184,10 @@ impl<'a, G: Grammar> Tournament<'a, G> {
             }
             // A key that shares all of itself with a key not above it is that key again, and older.
             if !(self.taken_any && shared as u64 == contestant.cursor.record().key_bits) {
-                break;
+                self.taken_any = true;
+                return Ok(self.contestants.get(self.winner));
             }
-            self.advance_winner()?;
         }
-        (self.taken, self.taken_any) = (true, true);
-        Ok(self.contestants.get(self.winner))
     }
 
     /// Moves the winner to its next record and finds the new winner along its path.

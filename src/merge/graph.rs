@@ -55,7 +55,9 @@ pub struct Stages {
     pub plan_seconds: f64,
     /// The run: uploads, nodes, round trips, read-back.
     pub run: Times,
-    /// Checksum, directory and header of the output, and writing it.
+    /// Checksum, directory and header of the output.
+    pub finish_seconds: f64,
+    /// Handing the output's bytes on.
     pub write_seconds: f64,
 }
 
@@ -184,8 +186,11 @@ impl<'a> GraphMerge<'a> {
         let outcome = outcome.map_err(|error| self.blame(error))?;
         stages.run = outcome.times.clone();
         let begin = Instant::now();
-        let summary = write(&outcome, self.inputs[0].profile, out)?;
-        stages.write_seconds = begin.elapsed().as_secs_f64();
+        let _span = tracing::debug_span!("finish").entered();
+        let mut out = Clocked { out, seconds: 0.0 };
+        let summary = write(&outcome, self.inputs[0].profile, &mut out)?;
+        stages.write_seconds = out.seconds;
+        stages.finish_seconds = begin.elapsed().as_secs_f64() - out.seconds;
         Ok((summary, stages))
     }
 
@@ -282,6 +287,22 @@ fn longest_walk(file: File<'_>, levels: u64) -> Result<u64, FormatError> {
         longest = longest.max(record.key_bits / 32 + 1 + fragments * (2 * levels + 2));
     }
     Ok(longest)
+}
+
+/// An output, and how long it takes.
+struct Clocked<O> {
+    out: O,
+    seconds: f64,
+}
+
+impl<O: Output> Output for Clocked<O> {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let _span = tracing::debug_span!("write", bytes = bytes.len()).entered();
+        let begin = Instant::now();
+        let written = self.out.write_at(offset, bytes);
+        self.seconds += begin.elapsed().as_secs_f64();
+        written
+    }
 }
 
 /// Puts the outputs together as a file.

@@ -197,6 +197,7 @@ fn join(violations: &[Violation]) -> String {
 /// A [`PlanError`] when numbers are missing, unknown or break a bound of the graph, when a size has no number, or when
 /// one buffer alone passes a limit of the device.
 pub fn plan(graph: &Graph, symbols: &BTreeMap<String, u64>, options: &Options) -> Result<Plan, PlanError> {
+    let _span = tracing::info_span!("plan", graph = %graph.name).entered();
     check_symbols(graph, symbols)?;
     check_bounds(graph, symbols)?;
     let problem = problem_of(graph, symbols, options)?;

@@ -20,6 +20,7 @@ mod output;
 mod payload;
 mod prefix;
 mod rank;
+mod roof;
 mod scan;
 mod shared;
 mod size;
@@ -84,6 +85,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("rank/probe", rank::probe),
     ("rank/rank2048_count", rank::rank2048_count),
     ("rank/rank512_count", rank::rank512_count),
+    ("roof/copy", roof::copy),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
     ("scan/span_sums", scan::span_sums),

@@ -24,7 +24,23 @@ pub enum Theme {
 /// The diagram as an SVG document.
 pub fn svg(diagram: &Diagram, theme: Theme) -> Result<String, DiagramError> {
     let layout = layout::layout(diagram)?;
-    Ok(Writer { diagram, layout: &layout, out: String::new() }.document(theme))
+    Ok(Writer { diagram, layout: &layout, marks: &[], out: String::new() }.document(theme))
+}
+
+/// Makes a box findable by scripts in the page that a diagram is embedded in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    /// Its number in that page, as `data-node`.
+    pub position: usize,
+    /// The number of a badge at its corner.
+    pub rank: Option<usize>,
+}
+
+/// The diagram as an SVG element of an HTML page, by boxes' indices with marks. Arrows have the numbers of the boxes that they
+/// join, as `data-ends`.
+pub(super) fn embedded(diagram: &Diagram, marks: &[Option<Mark>]) -> Result<String, DiagramError> {
+    let layout = layout::layout(diagram)?;
+    Ok(Writer { diagram, layout: &layout, marks, out: String::new() }.document(Theme::Auto))
 }
 
 /// Escapes text for XML content and quoted attributes; characters that XML 1.0 does not allow become U+FFFD.
@@ -46,17 +62,29 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Colours of one theme.
-struct Palette {
-    paper: &'static str,
-    text: &'static str,
-    muted: &'static str,
-    band: &'static str,
+pub(super) struct Palette {
+    pub paper: &'static str,
+    pub text: &'static str,
+    pub muted: &'static str,
+    pub band: &'static str,
+    /// Fill and outline of frames.
     frame: (&'static str, &'static str),
-    wait: &'static str,
-    tint: &'static str,
+    /// What has to do with waits of the host.
+    pub wait: &'static str,
+    /// What colours shares.
+    pub tint: &'static str,
     /// Fill and outline by kind, in the order of [`KINDS`].
     kinds: [(&'static str, &'static str); 7],
-    hues: [&'static str; HUES],
+    pub hues: [&'static str; HUES],
+}
+
+/// The rules that `rules` makes of the colours of a theme.
+pub(super) fn themed(theme: Theme, rules: fn(&Palette) -> String) -> String {
+    match theme {
+        Theme::Light => rules(&LIGHT),
+        Theme::Dark => rules(&DARK),
+        Theme::Auto => format!("{}@media (prefers-color-scheme:dark){{{}}}", rules(&LIGHT), rules(&DARK)),
+    }
 }
 
 /// Every kind of box: its class and what the legend calls it.
@@ -161,6 +189,8 @@ const STYLE: &str = ".weft text{font-family:ui-monospace,SFMono-Regular,Menlo,Co
 struct Writer<'a> {
     diagram: &'a Diagram,
     layout: &'a Layout,
+    /// By box; empty in a document of its own.
+    marks: &'a [Option<Mark>],
     out: String,
 }
 
@@ -195,8 +225,8 @@ impl Writer<'_> {
         self.bands(width);
         self.layout.frames.iter().for_each(|frame| self.frame(frame));
         self.nets();
-        for (node, placed) in self.diagram.nodes.iter().zip(&self.layout.nodes) {
-            self.node(node, placed);
+        for (index, (node, placed)) in self.diagram.nodes.iter().zip(&self.layout.nodes).enumerate() {
+            self.node(index, node, placed);
         }
         self.layout.frames.iter().for_each(|frame| self.frame_name(frame));
         self.line("</g>");
@@ -212,18 +242,14 @@ impl Writer<'_> {
             self.diagram.nodes.len(),
             self.diagram.edges.len()
         );
-        let style = match theme {
-            Theme::Light => rules(&LIGHT),
-            Theme::Dark => rules(&DARK),
-            Theme::Auto => {
-                format!("{}@media (prefers-color-scheme:dark){{{}}}", rules(&LIGHT), rules(&DARK))
-            }
-        };
+        let style = themed(theme, rules);
         let _ = writeln!(
             self.out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"weft\" role=\"img\" aria-label=\"{}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"weft\" role=\"{}\" aria-label=\"{}\" \
              width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n\
              <desc>{description}</desc>\n<style>{STYLE}{style}</style>",
+            // What an image consists of cannot be reached by itself.
+            if self.marks.is_empty() { "img" } else { "group" },
             escape(&self.diagram.title),
             escape(&self.diagram.title),
         );
@@ -289,6 +315,7 @@ impl Writer<'_> {
         let edge = &self.diagram.edges[index];
         let route = &self.layout.routes[index];
         let class = if edge.kind == EdgeKind::Await { " class=\"dashed open\"" } else { "" };
+        let ends = self.ends(edge.from.node, edge.to.node);
         let from = port_name(&self.diagram.nodes[edge.from.node], edge.from.port, false);
         let to = port_name(&self.diagram.nodes[edge.to.node], edge.to.port, true);
         let title = tooltip(&format!("{from} → {to}"), &edge.tooltip);
@@ -298,7 +325,7 @@ impl Writer<'_> {
         let (visible, whole) = (path(visible), path(&route.points));
         let _ = writeln!(
             self.out,
-            "<g{class}>{title}<path class=\"line\"{width} d=\"{visible}\"/><path class=\"hit\" d=\"{whole}\"/>{}</g>",
+            "<g{class}{ends}>{title}<path class=\"line\"{width} d=\"{visible}\"/><path class=\"hit\" d=\"{whole}\"/>{}</g>",
             route.points.last().map_or(String::new(), |&(x, y)| arrow_head(
                 edge.kind,
                 x,
@@ -308,14 +335,37 @@ impl Writer<'_> {
         );
     }
 
-    fn node(&mut self, node: &Node, placed: &PlacedNode) {
+    fn mark(&self, node: usize) -> Option<Mark> {
+        self.marks.get(node).copied().flatten()
+    }
+
+    fn ends(&self, from: usize, to: usize) -> String {
+        let ends = [from, to].into_iter().filter_map(|node| Some(self.mark(node)?.position.to_string()));
+        let ends = ends.collect::<Vec<_>>().join(" ");
+        if ends.is_empty() { ends } else { format!(" data-ends=\"{ends}\"") }
+    }
+
+    /// A large number beside the left edge, where no port is.
+    fn badge(&mut self, rank: usize, rect: Rect) {
+        let (x, y) = (rect.x - 19, rect.y + rect.h / 2);
+        let _ = writeln!(
+            self.out,
+            "<circle class=\"badge\" cx=\"{x}\" cy=\"{y}\" r=\"17\"/><text class=\"badge m\" x=\"{x}\" y=\"{}\">{rank}</text>",
+            y + 8
+        );
+    }
+
+    fn node(&mut self, index: usize, node: &Node, placed: &PlacedNode) {
         let class = KINDS.iter().find(|(kind, ..)| *kind == node.kind).map_or("", |(_, class, _)| class);
         let mut details = vec![node.title.clone()];
         details.push(node.subtitle.clone());
         details.extend(node.tooltip.iter().cloned());
         let title =
             tooltip(&node.id, &details.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>());
-        let _ = write!(self.out, "<g class=\"box {class}\">{title}{}", outline(node.kind, placed.rect));
+        let mark = self.mark(index);
+        let found = mark.map_or(String::new(), |mark| format!(" data-node=\"{}\"", mark.position));
+        let _ =
+            write!(self.out, "<g class=\"box {class}\"{found}>{title}{}", outline(node.kind, placed.rect));
         if let Some(share) = node.tint {
             let Rect { x, y, w, h } = placed.rect;
             let opacity = 0.08 + 0.6 * share.clamp(0.0, 1.0);
@@ -345,6 +395,9 @@ impl Writer<'_> {
             );
         }
         self.ports(node, placed);
+        if let Some(rank) = mark.and_then(|mark| mark.rank) {
+            self.badge(rank, placed.rect);
+        }
         self.line("</g>");
     }
 

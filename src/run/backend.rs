@@ -6,6 +6,7 @@ use crate::graph::model::NodeId;
 use crate::plan;
 
 use super::error::RunError;
+use super::gpu::AdapterReport;
 use super::program::Program;
 use super::times::{Times, Timing};
 
@@ -85,13 +86,30 @@ pub trait Backend {
     /// Its name, for reports.
     fn name(&self) -> String;
 
+    /// The device, where there is one.
+    fn device(&self) -> Option<AdapterReport> {
+        None
+    }
+
+    /// Seconds of one tick of the device's clock; none where it has no timestamps.
+    fn tick_seconds(&self) -> Option<f64> {
+        None
+    }
+
     /// What plans of programs that it is to run may do and have to keep.
     fn plan_options(&self) -> plan::Options {
         plan::Options::default()
     }
 
-    /// Makes memory and kernels ready for a program, reusing what is there. Contents of memory are undefined afterwards.
+    /// Makes memory and kernels ready for a program, reusing what is there. Contents of memory are undefined afterwards. The run
+    /// begins when this returns.
     fn prepare(&mut self, program: &Program) -> Result<(), RunError>;
+
+    /// Gives memory back that only speeds up the next run.
+    fn trim(&mut self);
+
+    /// Bytes of the arenas that it holds.
+    fn arena_bytes(&self) -> u64;
 
     /// Puts bytes at the start of a region; up to three bytes after them, up to a whole word, become zero.
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError>;

@@ -23,6 +23,8 @@ pub struct ReferenceBackend {
     arenas: Vec<Vec<Cell<u32>>>,
     timing: Timing,
     times: Times,
+    /// When the run began.
+    epoch: Option<Instant>,
 }
 
 impl ReferenceBackend {
@@ -52,7 +54,16 @@ impl Backend for ReferenceBackend {
             }
         }
         self.times = Times::default();
+        self.epoch = Some(Instant::now());
         Ok(())
+    }
+
+    fn trim(&mut self) {
+        self.arenas.clear();
+    }
+
+    fn arena_bytes(&self) -> u64 {
+        self.arenas.iter().map(|arena| 4 * arena.len() as u64).sum()
     }
 
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError> {
@@ -74,7 +85,9 @@ impl Backend for ReferenceBackend {
         call_steps(program, dispatch, |region| self.cells(region))?;
         if self.timing == Timing::Nodes {
             let seconds = begin.elapsed().as_secs_f64();
-            self.times.nodes.push(NodeTime { node: dispatch.node, seconds, host_clock: true });
+            let begin_seconds = self.epoch.map_or(0.0, |epoch| (begin - epoch).as_secs_f64());
+            let node = dispatch.node;
+            self.times.nodes.push(NodeTime { node, begin_seconds, seconds, host_clock: true });
         }
         Ok(())
     }

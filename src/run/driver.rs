@@ -12,7 +12,7 @@ use super::cells::call_steps;
 use super::error::RunError;
 use super::numbers::Numbers;
 use super::program::{Life, Program};
-use super::times::{NodeTime, Times, Timing};
+use super::times::{Interval, NodeTime, Times, Timing};
 
 /// A status word without a failure.
 const NO_FAILURE: u32 = u32::MAX;
@@ -101,7 +101,7 @@ pub(super) struct Driver<'r> {
     /// Counts that were read but are not awaited: exact numbers are for the end.
     late_counts: Vec<(String, u64)>,
     host_times: Vec<NodeTime>,
-    upload_seconds: f64,
+    uploads: Vec<Interval>,
     begin: Instant,
 }
 
@@ -114,7 +114,7 @@ impl<'r> Driver<'r> {
     ) -> Result<Driver<'r>, RunError> {
         let inputs = match_inputs(program, inputs)?;
         backend.observe(options.timing, options.alone || options.poison);
-        backend.prepare(program)?;
+        tracing::debug_span!("prepare").in_scope(|| backend.prepare(program))?;
         Ok(Driver {
             program,
             backend,
@@ -124,7 +124,7 @@ impl<'r> Driver<'r> {
             host_values: HashMap::new(),
             late_counts: Vec::new(),
             host_times: Vec::new(),
-            upload_seconds: 0.0,
+            uploads: Vec::new(),
             begin: Instant::now(),
         })
     }
@@ -149,12 +149,15 @@ impl<'r> Driver<'r> {
 
     /// Hands over inputs and constants that are first needed in this segment.
     pub(super) fn begin_segment(&mut self, segment: u32) -> Result<(), RunError> {
+        let _span = tracing::debug_span!("upload", segment).entered();
         let begin = Instant::now();
+        let mut uploaded = false;
         for (index, value) in self.program.graph.values.iter().enumerate() {
             let id = ValueId(index as u32);
             if self.program.filled_before(id) != Some(segment) {
                 continue;
             }
+            uploaded = true;
             let region = self.program.region(id, &self.sizes)?;
             match &value.origin {
                 Origin::Input(input) => self.backend.write(region, self.inputs[*input])?,
@@ -166,7 +169,9 @@ impl<'r> Driver<'r> {
                 Origin::Nodes(_) => {}
             }
         }
-        self.upload_seconds += begin.elapsed().as_secs_f64();
+        if uploaded {
+            self.uploads.push(self.interval(begin));
+        }
         Ok(())
     }
 
@@ -175,7 +180,7 @@ impl<'r> Driver<'r> {
         if self.options.poison {
             self.poison(|buffer| buffer.slot.first == position && !buffer.host_fills)?;
         }
-        let _span = tracing::debug_span!("node", name = %self.program.node(id).name).entered();
+        let _span = tracing::debug_span!("node", node = %self.program.node(id).name).entered();
         let dispatch = self.program.dispatch(id, &self.sizes)?;
         if self.program.is_host(id) {
             self.run_host(&dispatch)?;
@@ -186,6 +191,12 @@ impl<'r> Driver<'r> {
             self.poison(|buffer| buffer.slot.last == position && !buffer.host_reads)?;
         }
         Ok(())
+    }
+
+    /// From an instant until now, by the host's clock.
+    fn interval(&self, begin: Instant) -> Interval {
+        let begin_seconds = (begin - self.begin).as_secs_f64();
+        Interval { begin_seconds, seconds: begin.elapsed().as_secs_f64() }
     }
 
     /// Fills the memory of some buffers.
@@ -217,9 +228,26 @@ impl<'r> Driver<'r> {
             self.backend.write(port.region, &bytes)?;
             self.host_values.insert(value, bytes);
         }
-        let seconds = begin.elapsed().as_secs_f64();
-        self.host_times.push(NodeTime { node: dispatch.node, seconds, host_clock: true });
-        Ok(())
+        let Interval { begin_seconds, seconds } = self.interval(begin);
+        self.host_times.push(NodeTime { node: dispatch.node, begin_seconds, seconds, host_clock: true });
+        self.take_made_by(dispatch.node)
+    }
+
+    /// Counts and checks of a host node: nothing has to be read for them, and nodes of the same segment may build on them.
+    fn take_made_by(&mut self, node: NodeId) -> Result<(), RunError> {
+        let program = self.program;
+        let made = |value: ValueId| program.graph.values[value.0 as usize].writers().contains(&node);
+        let counts: Vec<&Count> = program.graph.counts.iter().filter(|count| made(count.value)).collect();
+        let checks: Vec<&Check> = program.graph.checks.iter().filter(|check| made(check.value)).collect();
+        let counted = counts.iter().map(|count| (count.value, count.element as usize));
+        let elements = counted.chain(checks.iter().map(|check| (check.value, 0)));
+        let words: Vec<u32> = elements
+            .map(|(value, element)| {
+                let word = self.host_values[&value][4 * element..].first_chunk();
+                u32::from_le_bytes(*word.expect("counts and checks lie inside their values"))
+            })
+            .collect();
+        self.take_due(&counts, &checks, |index| words[index])
     }
 
     fn host_words(&mut self, value: ValueId, region: Region) -> Result<Vec<u32>, RunError> {
@@ -263,10 +291,14 @@ impl<'r> Driver<'r> {
         Ok(())
     }
 
-    /// Counts and checks that are computed in a segment.
+    /// Counts and checks that the device computes in a segment.
     fn due(&self, segment: u32) -> (Vec<&'r Count>, Vec<&'r Check>) {
         let graph = &self.program.graph;
-        let made = |value: ValueId| self.program.segment_of(value) == segment;
+        let by_host = |value: ValueId| {
+            let writers = graph.values[value.0 as usize].writers();
+            writers.iter().any(|&node| self.program.is_host(node))
+        };
+        let made = |value: ValueId| self.program.segment_of(value) == segment && !by_host(value);
         let counts = graph.counts.iter().filter(|count| made(count.value)).collect();
         let checks = graph.checks.iter().filter(|check| made(check.value)).collect();
         (counts, checks)
@@ -303,7 +335,7 @@ impl<'r> Driver<'r> {
         count_words.chain(check_words).collect()
     }
 
-    /// Looks at counts and checks that were read. A failed check comes first: it explains a wrong count.
+    /// Looks at counts and checks that have come in. A failed check comes first: it explains a wrong count.
     fn take_due(
         &mut self,
         counts: &[&Count],
@@ -360,9 +392,10 @@ impl<'r> Driver<'r> {
         }
         let outputs = regions.len();
         regions.extend(self.due_regions(&counts, &checks)?);
+        let _span = tracing::debug_span!("download").entered();
         let begin = Instant::now();
         let readback = self.backend.read(self.program, &regions)?;
-        let download_seconds = begin.elapsed().as_secs_f64();
+        let download = self.interval(begin);
         self.take_due(&counts, &checks, |index| readback.word(outputs + index))?;
         for (count, number) in std::mem::take(&mut self.late_counts) {
             self.sizes.learn(&count, number);
@@ -383,8 +416,9 @@ impl<'r> Driver<'r> {
         let counts = counts.collect();
         let mut times = self.backend.times();
         times.nodes.extend(self.host_times);
-        times.upload_seconds = self.upload_seconds;
-        times.download_seconds = download_seconds;
+        times.upload_seconds = self.uploads.iter().map(|upload| upload.seconds).sum();
+        times.download_seconds = download.seconds;
+        (times.uploads, times.download) = (self.uploads, download);
         times.total_seconds = self.begin.elapsed().as_secs_f64();
         Ok(Outcome { names, readback, counts, times })
     }
@@ -408,7 +442,7 @@ fn match_inputs<'r>(program: &Program, given: &[(&str, &'r [u8])]) -> Result<Vec
         let Some((_, bytes)) = given.iter().find(|(name, _)| *name == input.name) else {
             return Err(input_error(
                 &input.name,
-                format!("is missing; give it with --in {}=FILE", input.name),
+                "is missing".to_owned(),
             ));
         };
         let size = program.region(input.value, &program.sizes)?.size_bytes;

@@ -36,6 +36,10 @@ pub struct Work {
     pub steps: u64,
     /// Workgroups of all dispatches.
     pub groups: u64,
+    /// Invocations of a workgroup; 0 for a host node.
+    pub group_invocations: u64,
+    /// Bytes of the memory bound to its ports, each byte once, as far as elements are in use.
+    pub working_set_bytes: u64,
     /// Bytes read: as the pass file declares, else every element of every port that is read, once.
     pub read_bytes: u64,
     /// Bytes written, likewise.
@@ -214,7 +218,31 @@ impl Program {
             }
         }
         let groups = dispatch.steps.iter().map(|step| step.groups).sum();
-        Ok(Work { steps: dispatch.steps.len() as u64, groups, read_bytes, write_bytes })
+        if groups == 0 {
+            (read_bytes, write_bytes) = (0, 0);
+        }
+        Ok(Work {
+            steps: dispatch.steps.len() as u64,
+            groups,
+            group_invocations: self.group_size(id),
+            working_set_bytes: self.working_set_bytes(id, &exact)?,
+            read_bytes,
+            write_bytes,
+        })
+    }
+
+    fn working_set_bytes(&self, id: NodeId, sizes: &Numbers) -> Result<u64, RunError> {
+        let node = self.node(id);
+        let mut largest: BTreeMap<BufferId, u64> = BTreeMap::new();
+        for binding in &node.bindings {
+            let value = binding.after.or(binding.before).expect("a binding reads or writes a value");
+            let value = &self.graph.values[value.0 as usize];
+            let len = self.most(&binding.len, sizes, || format!("a length of node `{}`", node.name))?;
+            let bytes = len.saturating_mul(value.element.layout.stride_bytes());
+            let known = largest.entry(value.buffer).or_default();
+            *known = bytes.max(*known);
+        }
+        Ok(largest.into_values().fold(0, u64::saturating_add))
     }
 
     fn bound_port(&self, binding: &Binding, sizes: &Numbers) -> Result<BoundPort, RunError> {

@@ -6,14 +6,13 @@
 
 use std::fmt;
 
-use crate::graph::expr::Expr;
 use crate::graph::model::{Binding, NodeId, ValueId};
 
 use super::backend::{Backend, Region};
 use super::cells::ReferenceBackend;
 use super::driver::{Driver, Options};
 use super::error::RunError;
-use super::numbers::Numbers;
+use super::exact::Exact;
 use super::program::Program;
 
 /// What was compared, all of it equal.
@@ -136,7 +135,7 @@ pub fn verify(
         Driver::new(program, &mut reference, inputs, options).map_err(stopped("the references"))?;
     let name = backend.name();
     let found = Driver::new(program, backend, inputs, options).map_err(stopped(&name))?;
-    let exact = program.sizes.clone();
+    let exact = Exact::new(program);
     Verifier { program, name, expected, found, exact, agreement: Agreement::default() }.run()
 }
 
@@ -149,8 +148,7 @@ struct Verifier<'r> {
     name: String,
     expected: Driver<'r>,
     found: Driver<'r>,
-    /// As the drivers' numbers, with every count known as soon as it is computed: comparisons stop at counts.
-    exact: Numbers,
+    exact: Exact,
     agreement: Agreement,
 }
 
@@ -184,7 +182,8 @@ impl Verifier<'_> {
     }
 
     fn compare_node(&mut self, id: NodeId) -> Result<(), VerifyError> {
-        self.learn_counts(id)?;
+        let learned = self.exact.learn(self.program, &mut *self.expected.backend, id);
+        learned.map_err(stopped("the references"))?;
         self.agreement.nodes += 1;
         for binding in &self.program.node(id).bindings {
             if let Some(value) = binding.after {
@@ -194,24 +193,9 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Takes the counts that a node computes from the reference.
-    fn learn_counts(&mut self, id: NodeId) -> Result<(), VerifyError> {
-        let program = self.program;
-        for count in &program.graph.counts {
-            if program.graph.values[count.value.0 as usize].writers().contains(&id) {
-                let whole = program.region(count.value, &self.exact).map_err(stopped("the references"))?;
-                let offset_bytes = whole.offset_bytes + 4 * u64::from(count.element);
-                let region = Region { offset_bytes, size_bytes: 4, ..whole };
-                let read =
-                    self.expected.backend.read(program, &[region]).map_err(stopped("the references"))?;
-                self.exact.learn(&count.name, u64::from(read.word(0)));
-            }
-        }
-        Ok(())
-    }
-
     fn compare_port(&mut self, id: NodeId, binding: &Binding, value: ValueId) -> Result<(), VerifyError> {
-        let region = self.part(value, &binding.at, &binding.len).map_err(stopped("the references"))?;
+        let region = self.exact.part(self.program, value, &binding.at, &binding.len);
+        let region = region.map_err(stopped("the references"))?;
         let expected =
             self.expected.backend.read(self.program, &[region]).map_err(stopped("the references"))?;
         let found = self.found.backend.read(self.program, &[region]).map_err(stopped(&self.name))?;
@@ -230,7 +214,7 @@ impl Verifier<'_> {
             differing.map(|(index, (expected, found))| (index as u64, words(expected), words(found)));
         let Some((index, expected, found)) = differing.next() else { return Ok(()) };
         let differing = 1 + differing.count() as u64;
-        let first = self.program.most(&binding.at, &self.exact, String::new).unwrap_or(0);
+        let first = self.program.most(&binding.at, &self.exact.sizes, String::new).unwrap_or(0);
         let element = first + index;
         let node = self.program.node(id);
         Err(VerifyError::Differs(Box::new(Difference {
@@ -247,20 +231,8 @@ impl Verifier<'_> {
         })))
     }
 
-    /// The elements that a node defines of a value, or all that there are, whichever is less.
-    fn part(&self, value: ValueId, at: &Expr, len: &Expr) -> Result<Region, RunError> {
-        let program = self.program;
-        let whole = program.region(value, &self.exact)?;
-        let stride = program.graph.values[value.0 as usize].element.layout.stride_bytes();
-        let what = || "the part of a value".to_owned();
-        let at = program.most(at, &self.exact, what)? * stride;
-        let bytes = program.most(len, &self.exact, what)? * stride;
-        let size_bytes = bytes.min(whole.size_bytes.saturating_sub(at));
-        Ok(Region { offset_bytes: whole.offset_bytes + at, size_bytes, ..whole })
-    }
-
     fn numbers(&self, id: NodeId) -> Result<Vec<(String, u64)>, RunError> {
-        let dispatch = self.program.dispatch(id, &self.exact)?;
+        let dispatch = self.program.dispatch(id, &self.exact.sizes)?;
         Ok(dispatch.numbers.iter().map(|&(name, number)| (name.to_owned(), number)).collect())
     }
 
@@ -272,7 +244,7 @@ impl Verifier<'_> {
             // What the node has updated in place is gone.
             let (Some(value), None) = (binding.before, binding.after) else { continue };
             let stride = program.graph.values[value.0 as usize].element.layout.stride_bytes();
-            let region = program.region(value, &self.exact)?;
+            let region = program.region(value, &self.exact.sizes)?;
             let elements = region.size_bytes / stride;
             let element = if element < elements { element } else { 0 };
             let offset_bytes = region.offset_bytes + element * stride;

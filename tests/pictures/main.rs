@@ -3,8 +3,11 @@
 //! The pictures are left in cargo's folder for test files (`target/tmp`), to be looked at.
 
 mod build;
+mod memory;
 mod random;
+mod report;
 mod shown;
+mod text;
 mod xml;
 
 use std::time::{Duration, Instant};

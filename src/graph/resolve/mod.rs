@@ -66,6 +66,7 @@ impl Graph {
 
 /// Resolves what the command line calls `graph`. None if anything is wrong, which is reported.
 pub fn resolve_argument(loader: &mut Loader, graph: &str, diagnostics: &mut Diagnostics) -> Option<Graph> {
+    let _span = tracing::info_span!("resolve", graph).entered();
     match loader.library().open_argument(Kind::Graph, graph) {
         Ok(file) => resolve(loader, file, diagnostics),
         Err(error) => {

@@ -25,6 +25,7 @@ pub struct Gpu {
     pub(super) limits: wgpu::Limits,
     pub(super) features: Features,
     info: wgpu::AdapterInfo,
+    report: AdapterReport,
     lost: Arc<Mutex<Option<String>>>,
     /// Seconds that finding and opening it took.
     pub open_seconds: f64,
@@ -98,7 +99,12 @@ fn kind_name(kind: DeviceType) -> &'static str {
 
 /// All adapters with compute, the one that is used by default first.
 pub fn adapters() -> Vec<AdapterReport> {
-    let report = |(index, adapter): (usize, &wgpu::Adapter)| {
+    let adapters = compute_adapters(&instance());
+    adapters.iter().enumerate().map(|(index, adapter)| AdapterReport::of(index, adapter)).collect()
+}
+
+impl AdapterReport {
+    fn of(index: usize, adapter: &wgpu::Adapter) -> AdapterReport {
         let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
         AdapterReport {
             index,
@@ -116,8 +122,7 @@ pub fn adapters() -> Vec<AdapterReport> {
                 .then_some((info.subgroup_min_size, info.subgroup_max_size)),
             mappable: features.contains(Features::MAPPABLE_PRIMARY_BUFFERS),
         }
-    };
-    compute_adapters(&instance()).iter().enumerate().map(report).collect()
+    }
 }
 
 impl Gpu {
@@ -159,15 +164,20 @@ impl Gpu {
             let text = format!("{reason:?}: {text}");
             note.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(text);
         });
-        let info = adapter.get_info();
+        let (info, report) = (adapter.get_info(), AdapterReport::of(index.unwrap_or(0), adapter));
         let open_seconds = begin.elapsed().as_secs_f64();
-        Ok(Gpu { device, queue, limits, features, info, lost, open_seconds })
+        Ok(Gpu { device, queue, limits, features, info, report, lost, open_seconds })
     }
 
     /// What the adapter calls itself, its API and driver.
     pub fn name(&self) -> String {
         let wgpu::AdapterInfo { name, backend, driver, driver_info, .. } = &self.info;
         format!("{name} ({}, {})", backend.to_str(), format!("{driver} {driver_info}").trim())
+    }
+
+    /// The adapter, with what it offers.
+    pub fn report(&self) -> &AdapterReport {
+        &self.report
     }
 
     /// Whether it is a CPU that plays a GPU.

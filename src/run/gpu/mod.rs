@@ -19,7 +19,7 @@ use crate::plan;
 use super::backend::{Backend, Dispatch, Readback, Region};
 use super::error::RunError;
 use super::program::Program;
-use super::times::{NodeTime, SegmentTime, Times, Timing};
+use super::times::{Interval, NodeTime, SegmentTime, Times, Timing};
 
 pub use device::{AdapterReport, Gpu, adapters};
 
@@ -42,6 +42,10 @@ pub struct GpuBackend {
     timing: Timing,
     alone: bool,
     times: Times,
+    /// When the run began, which is what the host's times count from.
+    epoch: Instant,
+    /// The first timestamp of the run, which is what the device's times count from.
+    first_tick: Option<u64>,
 }
 
 /// What a program needs at every run.
@@ -92,6 +96,8 @@ impl GpuBackend {
             timing: Timing::None,
             alone: false,
             times: Times::default(),
+            epoch: Instant::now(),
+            first_tick: None,
             gpu,
         }
     }
@@ -99,12 +105,6 @@ impl GpuBackend {
     /// The device.
     pub fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
-    }
-
-    /// Gives device memory back that only speeds up the next run.
-    pub fn trim(&mut self) {
-        self.memory.trim();
-        self.prepared = None;
     }
 
     fn record(&mut self) -> &mut Recording {
@@ -135,12 +135,14 @@ impl GpuBackend {
             recording.encoder.resolve_query_set(&clock.queries, queries, &clock.resolved, 0);
         }
         copies(&mut recording.encoder);
-        let commands = recording.encoder.finish();
+        let commands = tracing::debug_span!("encode").in_scope(|| recording.encoder.finish());
         let encode_seconds = recording.begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        self.gpu.queue.submit([commands]);
+        tracing::debug_span!("submit").in_scope(|| self.gpu.queue.submit([commands]));
         let submit_seconds = begin.elapsed().as_secs_f64();
-        self.times.segments.push(SegmentTime { encode_seconds, submit_seconds, ..SegmentTime::default() });
+        let begin_seconds = recording.begin.saturating_duration_since(self.epoch).as_secs_f64();
+        let times = SegmentTime { begin_seconds, encode_seconds, submit_seconds, ..SegmentTime::default() };
+        self.times.segments.push(times);
         let node = recording.node.filter(|_| self.alone).map(|node| program.node(node).name.clone());
         for scope in recording.scopes.into_iter().rev() {
             if let Some(error) = device::block_on(scope.pop()) {
@@ -219,15 +221,25 @@ impl GpuBackend {
     fn take_stamps(&mut self, stamped: &[Option<NodeId>], stamps: &[u8]) {
         let period = f64::from(self.gpu.queue.get_timestamp_period()) * 1e-9;
         let ticks = |at: usize| stamps[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+        // Signed, so that a clock that runs backwards shows.
+        let seconds = |from: u64, to: u64| to.wrapping_sub(from) as i64 as f64 * period;
+        let mut around: Option<(f64, f64)> = None;
         for (index, &node) in stamped.iter().enumerate() {
             let (from, to) = (ticks(16 * index), ticks(16 * index + 8));
-            // Signed, so that a clock that runs backwards shows.
-            let seconds = to.wrapping_sub(from) as i64 as f64 * period;
-            match (node, self.times.segments.last_mut()) {
-                (Some(node), _) => self.times.nodes.push(NodeTime { node, seconds, host_clock: false }),
-                (None, Some(segment)) => segment.device_seconds = Some(seconds),
-                (None, None) => {}
+            let first = *self.first_tick.get_or_insert(from);
+            let begin_seconds = seconds(first, from);
+            let end_seconds = seconds(first, to);
+            around = Some(match around {
+                None => (begin_seconds, end_seconds),
+                Some((begin, end)) => (begin.min(begin_seconds), end.max(end_seconds)),
+            });
+            if let Some(node) = node {
+                let seconds = seconds(from, to);
+                self.times.nodes.push(NodeTime { node, begin_seconds, seconds, host_clock: false });
             }
+        }
+        if let (Some((begin, end)), Some(segment)) = (around, self.times.segments.last_mut()) {
+            segment.device = Some(Interval { begin_seconds: begin, seconds: end - begin });
         }
     }
 }
@@ -235,6 +247,14 @@ impl GpuBackend {
 impl Backend for GpuBackend {
     fn name(&self) -> String {
         self.gpu.name()
+    }
+
+    fn device(&self) -> Option<AdapterReport> {
+        Some(self.gpu.report().clone())
+    }
+
+    fn tick_seconds(&self) -> Option<f64> {
+        self.gpu.has_timestamps().then(|| f64::from(self.gpu.queue.get_timestamp_period()) * 1e-9)
     }
 
     fn plan_options(&self) -> plan::Options {
@@ -252,13 +272,22 @@ impl Backend for GpuBackend {
             }
         }
         let moved = self.memory.prepare(&self.gpu, program)?;
-        if !moved && self.prepared.as_ref().is_some_and(|prepared| prepared.program == program.id()) {
-            return Ok(());
+        if moved || self.prepared.as_ref().is_none_or(|prepared| prepared.program != program.id()) {
+            let kernels = self.kernels.of_program(&self.gpu, program)?;
+            let bound = kernels.iter().map(|_| None).collect();
+            self.prepared = Some(Prepared { program: program.id(), kernels, bound });
         }
-        let kernels = self.kernels.of_program(&self.gpu, program)?;
-        let bound = kernels.iter().map(|_| None).collect();
-        self.prepared = Some(Prepared { program: program.id(), kernels, bound });
+        (self.epoch, self.first_tick) = (Instant::now(), None);
         Ok(())
+    }
+
+    fn trim(&mut self) {
+        self.memory.trim();
+        self.prepared = None;
+    }
+
+    fn arena_bytes(&self) -> u64 {
+        self.memory.arena_bytes()
     }
 
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError> {
@@ -357,7 +386,9 @@ impl Backend for GpuBackend {
             }
         })?;
         let begin = Instant::now();
+        let wait = tracing::debug_span!("wait").entered();
         let mapped = memory::Mapped::wait(&self.gpu, staging, total.max(8), self.memory.returned())?;
+        drop(wait);
         if let Some(segment) = self.times.segments.last_mut() {
             segment.wait_seconds = begin.elapsed().as_secs_f64();
         }
