@@ -635,7 +635,7 @@ fn ordering_stages_make_what_their_formulas_say() {
             assert!(order.live_peak_bytes <= plan.bound_bytes);
             assert_eq!(stages.iter().map(|stage| stage.nodes.len()).sum::<usize>(), graph.nodes.len());
             let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
-            assert_eq!(names, ["parse", "tree", "keys", "order", "size", "layout", "emit"], "{name}");
+            assert_eq!(names, ["parse", "keys", "tree", "order", "size", "layout", "emit"], "{name}");
         }
     }
 }
