@@ -36,7 +36,7 @@ pub fn sizes(graph: &Graph, records: u64) -> BTreeMap<String, u64> {
             _ => (records, name),
         };
         match what {
-            "n" => 3 * records,
+            "n" => records,
             "shift" => 8,
             "words" => 100 + 16 * records,
             "payload_bits" | "universe" => 100 * records,

@@ -52,6 +52,7 @@
 //! `examples/sort.rs` does this on the best device and reads the time of every node; `examples/count_bytes.rs` runs a pass
 //! that weft does not know.
 
+pub mod bench;
 pub mod fixture;
 pub mod format;
 pub mod graph;

@@ -752,6 +752,80 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
     assert_eq!(place.get("out.kv"), encode(&[row("key", "value")]));
 }
 
+// ---- diff, compare, bench ---------------------------------------------------------------------------------------
+
+#[test]
+fn a_diff_says_what_changed_and_what_it_costs() {
+    let place = Place::new();
+    let same = place.ok(&["diff", "scan/exclusive", "scan/exclusive"]);
+    assert!(same.contains("Both run the same."), "{same}");
+    let output =
+        place.run(&["diff", "scan/exclusive", "scan/exclusive_subgroup", "--set", "n=2^20", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "weft: scan/exclusive and scan/exclusive_subgroup differ\n");
+    let diff: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(diff["same"], false);
+    let changes: Vec<&str> =
+        diff["changed"].as_array().unwrap().iter().map(|n| n["name"].as_str().unwrap()).collect();
+    assert!(changes.contains(&"tiles") && changes.contains(&"apply"), "{diff}");
+    assert_eq!(diff["costs"][0]["read_bytes"], diff["costs"][1]["read_bytes"]);
+    place.fails(
+        &["diff", "scan/exclusive", "scan/exclusive", "--set", "x=1"],
+        2,
+        "none of the graphs has this symbol",
+    );
+}
+
+#[test]
+fn a_comparison_checks_outputs_and_gives_verdicts() {
+    let place = Place::new();
+    place.put("items", [7_u8, 0, 0, 0].repeat(1000));
+    let common = ["--set", "n=1000", "--in", "items=items", "--backend", "reference"];
+    let arguments = |more: &[&'static str]| [&["compare"][..], more, &common].concat();
+    let table =
+        place.ok(&arguments(&["scan/exclusive", "scan/exclusive", "--runs", "24", "--json", "out.json"]));
+    assert!(table.contains("scan/exclusive (2) against scan/exclusive\n"), "{table}");
+    let json: Value = serde_json::from_slice(&place.get("out.json")).unwrap();
+    assert_eq!(json["blocks"], 12);
+    assert_eq!(json["graphs"][0]["totals"].as_array().unwrap().len(), 24);
+    let whole = &json["against_baseline"][0]["whole"];
+    assert!(["SAME", "FASTER", "SLOWER"].contains(&whole["verdict"].as_str().unwrap()), "{whole}");
+    assert!(
+        json["graphs"][0]["measured_peak_bytes"].as_u64() >= json["graphs"][0]["planned_peak_bytes"].as_u64()
+    );
+    let few = place.ok(&arguments(&["scan/exclusive", "scan/exclusive", "--runs", "2"]));
+    assert!(few.contains("Too few runs for verdicts: give --runs"), "{few}");
+
+    // A graph that hands out something else is refused, whatever it takes.
+    let totals = "graph: totals\ndoc: Not the same.\nextends: scan/exclusive\nremove: [total]\n";
+    place.put(
+        "totals.yaml",
+        totals.replace("remove: [total]", "replace: [sums]\noutputs: {sums: {from: bases.bases}}"),
+    );
+    place.fails(
+        &arguments(&["scan/exclusive", "totals.yaml", "--runs", "2"]),
+        1,
+        "totals.yaml does not give what",
+    );
+}
+
+#[test]
+fn a_bench_compares_every_output_and_writes_a_report() {
+    let place = Place::new();
+    let arguments =
+        ["bench", "--suite", "cutover", "--engine", "cpu", "--engine", "reference", "--trials", "1"];
+    let more = ["--most-records", "520", "-o", "report.md", "--json", "report.json"];
+    let summary = place.ok(&[&arguments[..], &more].concat());
+    assert_eq!(summary, "2 equal to the streaming engine, 0 refused, 0 wrong\n");
+    let report = text(&place.get("report.md"));
+    assert!(
+        report.starts_with("# The cutover suite, 20") && report.contains("| reference kv03/baseline | "),
+        "{report}"
+    );
+    let json: Value = serde_json::from_slice(&place.get("report.json")).unwrap();
+    assert_eq!(json["cases"][0]["results"][1]["outcome"], "equal");
+}
+
 // ---- usage -----------------------------------------------------------------------------------------------------
 
 #[test]
@@ -775,7 +849,7 @@ fn wrong_usage_has_exit_code_2() {
     }
     assert_eq!(place.names(), ["a.kv"]);
     let help = place.ok(&["--help"]);
-    for command in ["merge", "import", "dump", "check", "info", "fixture"] {
+    for command in ["merge", "import", "dump", "check", "info", "fixture", "diff", "compare", "bench"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
 }

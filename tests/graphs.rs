@@ -17,8 +17,18 @@ use weft::plan;
 use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, VerifyError, verify};
 
 /// Every graph that merges two files.
-const GRAPHS: [&str; 5] =
-    ["kv03/baseline", "kv03/cached", "kv03/complete", "kv03/compressed", "kv03/collision512"];
+const GRAPHS: [&str; 10] = [
+    "kv03/baseline",
+    "kv03/cached",
+    "kv03/complete",
+    "kv03/compressed",
+    "kv03/collision512",
+    "kv03/collision512-tiled",
+    "kv03/collision512-compact",
+    "kv03/collision2048",
+    "kv03/collision2048-tiled",
+    "kv03/collision2048-compact",
+];
 
 static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
 
@@ -253,7 +263,8 @@ fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4)
 }
 
-/// Tries many cases on engines that are kept from one to the next: loading graphs and making kernels takes longer than they do.
+/// Tries many cases, each on the first engine and on another one in turn. Engines are kept from one case to the next: loading graphs
+/// and making kernels takes longer than they do.
 fn for_cases<S: Strategy>(
     cases: u32,
     files: S,
@@ -261,9 +272,14 @@ fn for_cases<S: Strategy>(
     check: impl Fn(&mut Engine, &S::Value),
 ) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let engines = std::cell::RefCell::new(&mut engines);
+    let (first, others) = engines.split_first_mut().expect("an engine");
+    let engines = std::cell::RefCell::new((first, others, 0));
     let outcome = TestRunner::new(config).run(&files, |files| {
-        engines.borrow_mut().iter_mut().for_each(|engine| check(engine, &files));
+        let (first, others, turn) = &mut *engines.borrow_mut();
+        check(first, &files);
+        let other = *turn % others.len();
+        check(&mut others[other], &files);
+        *turn += 1;
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
@@ -282,17 +298,18 @@ fn damaged() -> impl Strategy<Value = [Vec<u8>; 2]> {
 fn any_two_files_by_reference() {
     let files = (rows(70), rows(70)).prop_map(|(older, newer)| [encode(&older), encode(&newer)]);
     let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
-    for_cases(150, files, engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    for_cases(200, files, engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
 
 #[test]
 fn damaged_files_by_reference() {
     let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
-    for_cases(400, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    for_cases(600, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }
 
 #[test]
 fn damaged_files_on_the_device() {
-    let engines = vec![Engine::device("kv03/baseline"), Engine::device("kv03/complete")];
-    for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    let graphs = ["kv03/baseline", "kv03/complete", "kv03/collision512-compact", "kv03/collision2048-tiled"];
+    let engines = graphs.map(Engine::device).into();
+    for_cases(90, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
 }

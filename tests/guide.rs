@@ -189,5 +189,10 @@ fn the_readme_shows_the_picture_that_weft_draws() {
     let mut show = Command::new(env!("CARGO_BIN_EXE_weft"));
     let output = show.args(["show", "scan/exclusive", "--set", "n=2^20"]).output().unwrap();
     let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/scan-exclusive.svg");
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), fs::read_to_string(picture).unwrap());
+    let drawn = String::from_utf8(output.stdout).unwrap();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&picture, &drawn).unwrap();
+    }
+    let same = drawn == fs::read_to_string(&picture).unwrap();
+    assert!(same, "UPDATE_EXPECT=1 rewrites {}", picture.display());
 }

@@ -15,6 +15,7 @@ use weft::plan::place::{Item, max_load, pack};
 use weft::plan::problem::{Arrangement, Buffer, Limits, Mode, Node, Problem, ProblemError, Use};
 use weft::plan::validate::{Violation, validate};
 use weft::plan::{Options, Plan, plan};
+use weft::report::stages::stages;
 
 const ALIGNMENT: u64 = LIMITS.offset_alignment_bytes;
 
@@ -523,13 +524,14 @@ fn violations_name_buffers_nodes_and_numbers() {
 fn shipped_graphs_are_at_the_bound() {
     for name in names() {
         let graph = shipped(&name);
-        for records in [3, 1000, 100_000, 6_000_000] {
+        for records in [3, 5_000, 100_000, 6_000_000] {
             let options = Options { may_widen: true, ..Options::default() };
             let plan = plan(&graph, &sizes(&graph, records), &options).unwrap();
             assert!(plan.ratio() <= 1.02, "{name} at {records}: {}", plan.ratio());
-            assert!(plan.widened.len() <= 8 || records == 3, "{name} at {records} widens {:?}", plan.widened);
+            let few = plan.widened.len() <= (2 * graph.nodes.len() / 3).max(8);
+            assert!(few, "{name} at {records} widens {:?}", plan.widened);
             let coloured = planned(&graph, records);
-            assert!(coloured.widened.is_empty() && coloured.ratio() <= 1.13, "{name}: {}", coloured.ratio());
+            assert!(coloured.widened.is_empty() && coloured.ratio() <= 1.15, "{name}: {}", coloured.ratio());
         }
     }
 }
@@ -598,4 +600,42 @@ fn plans_of_graphs_refuse_bad_sizes() {
     let error = plan(&graph, &sizes(&graph, 30_000_000), &options).unwrap_err().to_string();
     assert!(error.starts_with("graph `kv03/baseline` requires "), "{error}");
     assert!(error.contains("these sizes give ") && error.contains(" and 2147483648: "), "{error}");
+}
+
+/// What the ordering stage of every merge makes is what its data structures are made of; scans of tiles come on top.
+#[test]
+fn ordering_stages_make_what_their_formulas_say() {
+    for records in [90_000_u64, 786_432] {
+        let (older, newer) = (records - records / 3, records / 3);
+        let directory =
+            |block: u64, words: u64| 4 * older.div_ceil(32) + (4 * words + 8) * older.div_ceil(block);
+        let direct = |rank: u64| 4 * (older + newer) + 4 * newer + rank;
+        let formulas = [
+            ("kv03/baseline", 16 * (older + newer)),
+            ("kv03/collision512", direct(directory(512, 3))),
+            ("kv03/collision512-tiled", direct(directory(512, 3))),
+            ("kv03/collision512-compact", direct(directory(512, 3)) + 4 * older),
+            ("kv03/collision2048", direct(directory(2048, 2))),
+            ("kv03/collision2048-tiled", direct(directory(2048, 2))),
+            ("kv03/collision2048-compact", direct(directory(2048, 2)) + 4 * older),
+        ];
+        for (name, formula) in formulas {
+            let graph = shipped(name);
+            let plan = plan(&graph, &sizes(&graph, records), &Options::default()).unwrap();
+            let stages = stages(&graph, &plan).unwrap();
+            let order = stages.iter().find(|stage| stage.name == "order").unwrap();
+            let tails = order
+                .made_bytes
+                .checked_sub(formula)
+                .unwrap_or_else(|| panic!("{name}: {order:?} < {formula}"));
+            assert!(tails <= 64 + formula / 2000, "{name}: {} is not {formula}", order.made_bytes);
+            assert!(
+                order.own_peak_bytes <= order.made_bytes && order.own_peak_bytes <= order.live_peak_bytes
+            );
+            assert!(order.live_peak_bytes <= plan.bound_bytes);
+            assert_eq!(stages.iter().map(|stage| stage.nodes.len()).sum::<usize>(), graph.nodes.len());
+            let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
+            assert_eq!(names, ["parse", "tree", "keys", "order", "size", "layout", "emit"], "{name}");
+        }
+    }
 }

@@ -111,7 +111,8 @@ fn sorts_by_reference_sort() {
 fn broken_shaders() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let shader = include_str!("../shaders/scan/apply.wgsl");
-    let broken = shader.replacen("put(at + row, before.b, n);", "put(at + row, before.b + 1u, n);", 1);
+    let broken =
+        shader.replacen("put(at + row, scanned.before.b, n);", "put(at + row, scanned.before.b + 1u, n);", 1);
     assert_ne!(shader, broken, "the line that the test breaks is gone");
     std::fs::create_dir(folder.path().join("scan")).expect("a folder");
     std::fs::write(folder.path().join("scan/apply.wgsl"), broken).expect("a file");

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use weft::graph::diagnostic::Diagnostics;
 use weft::graph::document::Kernel;
+use weft::graph::lint::lint_all;
 use weft::graph::load::{Loader, Shaders};
-use weft::graph::resolve::{resolve, resolve_argument};
+use weft::graph::resolve::resolve_argument;
 use weft::graph::source::{Kind, Library};
 use weft::reference;
 
@@ -29,25 +30,17 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Loads every shipped pass and graph that `wanted` names and gives what was wrong with them.
-fn lint(shaders: Shaders, wanted: impl Fn(&str) -> bool) -> String {
+/// Loads every shipped pass, graph and overlay and gives what was wrong with them.
+fn lint(shaders: Shaders) -> String {
     let mut diagnostics = Diagnostics::new();
     let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), shaders, &mut diagnostics);
-    for kind in [Kind::Pass, Kind::Graph] {
-        for name in loader.library().names(kind).into_iter().filter(|name| wanted(name)) {
-            let file = loader.library().open_argument(kind, &name).unwrap();
-            match kind {
-                Kind::Pass => drop(loader.pass_file(file, &mut diagnostics)),
-                _ => drop(resolve(&mut loader, file, &mut diagnostics)),
-            }
-        }
-    }
+    lint_all(&mut loader, &mut diagnostics);
     diagnostics.render(loader.sources(), false)
 }
 
 #[test]
 fn every_file_is_well_formed() {
-    assert_eq!(lint(Shaders::Ignore, |_| true), "");
+    assert_eq!(lint(Shaders::Ignore), "");
 }
 
 /// One submission of work is waited for at the end of each segment.
@@ -59,6 +52,11 @@ fn merges_wait_as_often_as_published() {
         ("kv03/baseline", 5),
         ("kv03/cached", 5),
         ("kv03/collision512", 6),
+        ("kv03/collision512-tiled", 6),
+        ("kv03/collision512-compact", 6),
+        ("kv03/collision2048", 6),
+        ("kv03/collision2048-tiled", 6),
+        ("kv03/collision2048-compact", 6),
         ("kv03/complete", 5),
         ("kv03/compressed", 4),
     ]
@@ -72,7 +70,7 @@ fn merges_wait_as_often_as_published() {
 
 #[test]
 fn every_shader_fits_its_pass() {
-    assert_eq!(lint(Shaders::Check, |_| true), "");
+    assert_eq!(lint(Shaders::Check), "");
 }
 
 #[test]

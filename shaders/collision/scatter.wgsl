@@ -6,23 +6,18 @@ const GROUP: u32 = 256u;
 struct Params {
     records: u32,
     older_records: u32,
+    rank_block: u32,
 }
 var<immediate> params: Params;
 
 @group(0) @binding(0) var<storage, read> n_collisions: array<u32>;
-@group(0) @binding(1) var<storage, read> older: array<u32>;
-@group(0) @binding(2) var<storage, read> newer: array<u32>;
-@group(0) @binding(3) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(4) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(5) var<storage, read> retained: array<u32>;
-@group(0) @binding(6) var<storage, read> tree: array<u32>;
-@group(0) @binding(7) var<storage, read> prefix: array<u32>;
-@group(0) @binding(8) var<storage, read> bitmap: array<u32>;
-@group(0) @binding(9) var<storage, read> below: array<u32>;
-@group(0) @binding(10) var<storage, read> outer: array<u32>;
-@group(0) @binding(11) var<storage, read> inner: array<vec2<u32>>;
-@group(0) @binding(12) var<storage, read_write> refs: array<u32>;
-@group(0) @binding(13) var<storage, read_write> total: array<u32>;
+@group(0) @binding(1) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(2) var<storage, read> prefix: array<u32>;
+@group(0) @binding(3) var<storage, read> bitmap: array<u32>;
+@group(0) @binding(4) var<storage, read> below: array<u32>;
+@group(0) @binding(5) var<storage, read> directory: array<u32>;
+@group(0) @binding(6) var<storage, read_write> refs: array<u32>;
+@group(0) @binding(7) var<storage, read_write> total: array<u32>;
 
 // Marked records among the first `i` older ones.
 fn marked_before(i: u32) -> u32 {
@@ -30,27 +25,6 @@ fn marked_before(i: u32) -> u32 {
         return n_collisions[0];
     }
     return rank_before(i);
-}
-
-// How many newer keys are below that of an older record.
-fn newer_below(record: u32) -> u32 {
-    var low = params.older_records;
-    var high = params.records;
-    // Keys between two others share with them at least what both share with the one that is looked for.
-    var low_shared = 0u;
-    var high_shared = 0u;
-    while low < high {
-        let middle = low + (high - low) / 2u;
-        let found = compare_order(middle, record, min(low_shared, high_shared));
-        if found.order < 0i {
-            low = middle + 1u;
-            low_shared = found.shared_bits;
-        } else {
-            high = middle;
-            high_shared = found.shared_bits;
-        }
-    }
-    return low - params.older_records;
 }
 
 @compute @workgroup_size(GROUP)
@@ -64,20 +38,20 @@ fn scatter(
     if record == 0u {
         total[0] = survivors;
     }
-    if record >= params.records {
+    let is_older = record < params.older_records;
+    let survives = !is_older || !is_marked(record);
+    let found = find(local, record, params.older_records, survives, params.older_records, params.records);
+    if record >= params.records || !survives {
         return;
     }
-    var place = 0u;
-    if record < params.older_records {
-        if (bitmap[record / 32u] >> (record % 32u) & 1u) != 0u {
-            return;
-        }
-        place = record + newer_below(record) - marked_before(record);
-    } else {
-        let ordinal = record - params.older_records;
-        let older_below = below[ordinal];
-        place = ordinal + older_below - marked_before(older_below);
+    // Records of its own input before it, and those of the other one.
+    var own = record;
+    var other = found.at - params.older_records;
+    if !is_older {
+        own = record - params.older_records;
+        other = below[own];
     }
+    let place = own + other - marked_before(select(other, own, is_older));
     // Only inputs that do not ascend give a place past the end.
     if place < survivors {
         refs[place] = record;

@@ -2,33 +2,12 @@
 
 const GROUP: u32 = 256u;
 
-struct Params {
-    older_records: u32,
-}
-var<immediate> params: Params;
-
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
-@group(0) @binding(1) var<storage, read> older: array<u32>;
-@group(0) @binding(2) var<storage, read> newer: array<u32>;
-@group(0) @binding(3) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(4) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(5) var<storage, read> retained: array<u32>;
-@group(0) @binding(6) var<storage, read> refs: array<u32>;
-@group(0) @binding(7) var<storage, read> shared_bits: array<u32>;
-@group(0) @binding(8) var<storage, read> offsets: array<u32>;
-@group(0) @binding(9) var<storage, read_write> payload: array<u32>;
-
-// Bit `at` of the payload of an input.
-fn input_bit(in_newer: bool, at: u32) -> u32 {
-    let word = PAYLOAD_WORD + at / 32u;
-    var bits = 0u;
-    if in_newer {
-        bits = newer_word(word);
-    } else {
-        bits = older_word(word);
-    }
-    return extractBits(swap_bytes(bits), 31u - at % 32u, 1u);
-}
+@group(0) @binding(1) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(2) var<storage, read> refs: array<u32>;
+@group(0) @binding(3) var<storage, read> shared_bits: array<u32>;
+@group(0) @binding(4) var<storage, read> offsets: array<u32>;
+@group(0) @binding(5) var<storage, read_write> payload: array<u32>;
 
 // Bit `at` of a record.
 fn record_bit(record: Record, at: u32) -> u32 {
@@ -38,7 +17,7 @@ fn record_bit(record: Record, at: u32) -> u32 {
     if at < record.codes_len {
         return golomb_window(record.suffix, at - record.control_len) >> 31u;
     }
-    return input_bit(record.in_newer, record.source + at - record.codes_len);
+    return source_window(record.source, at - record.codes_len) >> 31u;
 }
 
 @compute @workgroup_size(GROUP)

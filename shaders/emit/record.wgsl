@@ -1,4 +1,4 @@
-// How a record of the output is made: two codes, then one stretch of an input's payload.
+// How a record of the output is made: two codes, then one stretch of bits that is copied.
 //
 // A surviving record shares with the record before it at least the bits that it retained in its own input. So what is
 // left of its key is the end of its own literal there, which the value follows.
@@ -13,9 +13,8 @@ struct Record {
     suffix: u32,
     control_len: u32,
     codes_len: u32,
-    // Where the rest lies: which input, and from which bit of its payload on.
-    in_newer: bool,
-    source: u32,
+    // Where the rest lies.
+    source: Source,
 }
 
 // The last record that begins at or before a bit of the output.
@@ -52,7 +51,6 @@ fn record_at(i: u32) -> Record {
     record.suffix = key - shared_here;
     record.control_len = golomb_len(record.control);
     record.codes_len = record.control_len + golomb_len(record.suffix);
-    record.in_newer = entry >= params.older_records;
-    record.source = literal_starts[entry] + shared_here - retained[entry];
+    record.source = source_of(entry, shared_here);
     return record;
 }

@@ -3,21 +3,12 @@
 
 const GROUP: u32 = 256u;
 
-struct Params {
-    older_records: u32,
-}
-var<immediate> params: Params;
-
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
-@group(0) @binding(1) var<storage, read> older: array<u32>;
-@group(0) @binding(2) var<storage, read> newer: array<u32>;
-@group(0) @binding(3) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(4) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(5) var<storage, read> retained: array<u32>;
-@group(0) @binding(6) var<storage, read> refs: array<u32>;
-@group(0) @binding(7) var<storage, read> shared_bits: array<u32>;
-@group(0) @binding(8) var<storage, read> offsets: array<u32>;
-@group(0) @binding(9) var<storage, read_write> payload: array<u32>;
+@group(0) @binding(1) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(2) var<storage, read> refs: array<u32>;
+@group(0) @binding(3) var<storage, read> shared_bits: array<u32>;
+@group(0) @binding(4) var<storage, read> offsets: array<u32>;
+@group(0) @binding(5) var<storage, read_write> payload: array<u32>;
 
 // 32 bits of a record from bit `at` on, which is inside it; zeros follow its end.
 fn record_window(record: Record, at: u32) -> u32 {
@@ -33,9 +24,9 @@ fn record_window(record: Record, at: u32) -> u32 {
         }
     }
     if at >= record.codes_len {
-        bits = payload_window(record.in_newer, record.source + at - record.codes_len);
+        bits = source_window(record.source, at - record.codes_len);
     } else if at + 32u > record.codes_len {
-        bits |= payload_window(record.in_newer, record.source) >> (record.codes_len - at);
+        bits |= source_window(record.source, 0u) >> (record.codes_len - at);
     }
     return first_bits(bits, record.length - at);
 }

@@ -1,5 +1,5 @@
 // What two keys share and which comes first, a run of bits at a time: runs end where another record holds the next bit
-// of either key. keys/compare_windows.wgsl and keys/compare_tree.wgsl decide from which bit on that is needed.
+// of either key. keys/compare_windows.wgsl and keys/compare_uncached.wgsl decide from which bit on that is needed.
 
 struct Comparison {
     // Leading bits that both keys have: at most the length of the shorter one.

@@ -1,4 +1,4 @@
-// Compares keys by their windows, and through the tree where windows are equal. compare_tree.wgsl declares the same
+// Compares keys by their windows, and through the tree where windows are equal. compare_uncached.wgsl declares the same
 // functions for passes without windows.
 //
 // Past the end of a key its window is zero. That never puts the shorter of two keys behind the longer one.

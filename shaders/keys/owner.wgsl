@@ -1,6 +1,6 @@
 // Keys, a run of bits at a time. A record holds the bits of its key from those that it retains on; the ones before lie in
 // earlier records. The owner of a bit is the last record up to this one that retains at most the bits before it, and a run
-// ends where the owner changes.
+// ends where the owner changes. keys/in_arena.wgsl declares the same runs for keys that lie whole in an arena.
 //
 // The pass declares the columns `literal_starts`, `key_bits` and `retained`, the heap `tree` of minima over `retained`, and
 // params with `records` and `older_records`. In damaged inputs a bit may have no owner; its run then begins anywhere.

@@ -14,20 +14,15 @@ struct Params {
 }
 var<immediate> params: Params;
 
-@group(0) @binding(0) var<storage, read> older: array<u32>;
-@group(0) @binding(1) var<storage, read> newer: array<u32>;
-@group(0) @binding(2) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(3) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(4) var<storage, read> retained: array<u32>;
-@group(0) @binding(5) var<storage, read> tree: array<u32>;
-@group(0) @binding(6) var<storage, read> prefix: array<u32>;
-@group(0) @binding(7) var<storage, read_write> status: array<atomic<u32>>;
+@group(0) @binding(0) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(1) var<storage, read> prefix: array<u32>;
+@group(0) @binding(2) var<storage, read_write> status: array<atomic<u32>>;
 
 // The code of what is wrong with a record, 0 for nothing. A key takes what it retains from the key before it, so the
 // comparison begins behind that: in most files it ends with the first bit.
 fn failure_of(ordinal: u32) -> u32 {
     let record = params.first + ordinal;
-    let known = retained[record];
+    let known = inherited(record);
     if ordinal == 0u {
         return select(0u, RETAINS_TOO_MUCH, known > 0u);
     }

@@ -3,21 +3,10 @@
 
 const GROUP: u32 = 256u;
 
-struct Params {
-    records: u32,
-    older_records: u32,
-}
-var<immediate> params: Params;
-
-@group(0) @binding(0) var<storage, read> older: array<u32>;
-@group(0) @binding(1) var<storage, read> newer: array<u32>;
-@group(0) @binding(2) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(3) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(4) var<storage, read> retained: array<u32>;
-@group(0) @binding(5) var<storage, read> tree: array<u32>;
-@group(0) @binding(6) var<storage, read> prefix: array<u32>;
-@group(0) @binding(7) var<storage, read> order: array<u32>;
-@group(0) @binding(8) var<storage, read_write> keep: array<u32>;
+@group(0) @binding(0) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(1) var<storage, read> prefix: array<u32>;
+@group(0) @binding(2) var<storage, read> order: array<u32>;
+@group(0) @binding(3) var<storage, read_write> keep: array<u32>;
 
 fn superseded(record: u32, next: u32) -> bool {
     if record >= params.older_records || next < params.older_records || key_bits[record] != key_bits[next] {

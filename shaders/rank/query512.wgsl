@@ -1,20 +1,17 @@
-// How many ones a bitmap has before one of its bits, from the counts of rank512.wgsl. The pass declares `bitmap`, `inner` and
-// `outer`, the ones before each block.
+// Ranks in a bitmap by a Rank512 directory: three words for each block of 512 bits, see rank512_count.wgsl. The pass
+// declares `bitmap` and `directory`: array<u32>.
 
 // Ones before bit `i`, which is not past the last bit.
-fn rank_before(i: u32) -> u32 {
-    let block = i / 512u;
-    let fields = inner[block];
+fn rank512_before(i: u32) -> u32 {
+    let block = 3u * (i / 512u);
     let pair = i / 64u % 8u;
-    var count = outer[block];
+    var count = directory[block];
     if pair > 0u {
-        let at = 9u * (pair - 1u);
         // Nine bits at `at` of the 64: from the low word, from both, or from the high word.
-        var field = fields.x >> (at & 31u);
-        if at >= 32u {
-            field = fields.y >> (at - 32u);
-        } else if at > 23u {
-            field |= fields.y << (32u - at);
+        let at = 9u * (pair - 1u);
+        var field = directory[block + 1u + at / 32u] >> (at % 32u);
+        if pair == 4u {
+            field |= directory[block + 2u] << (32u - at);
         }
         count += field & 511u;
     }

@@ -8,6 +8,10 @@ fn row_vectors() -> u32 {
 fn tile_items() -> u32 {
     return 16u * GROUP;
 }
+// Tiles in a span: one vector of tile sums a lane.
+fn span_tiles() -> u32 {
+    return 4u * GROUP;
+}
 
 // The vectors of one lane, first row first.
 struct Rows {

@@ -3,24 +3,13 @@
 const GROUP: u32 = 256u;
 const BLOCK_RECORDS: u32 = 15u;
 
-struct Params {
-    records: u32,
-    older_records: u32,
-}
-var<immediate> params: Params;
-
 @group(0) @binding(0) var<storage, read> n_survivors: array<u32>;
-@group(0) @binding(1) var<storage, read> older: array<u32>;
-@group(0) @binding(2) var<storage, read> newer: array<u32>;
-@group(0) @binding(3) var<storage, read> literal_starts: array<u32>;
-@group(0) @binding(4) var<storage, read> key_bits: array<u32>;
-@group(0) @binding(5) var<storage, read> retained: array<u32>;
-@group(0) @binding(6) var<storage, read> tree: array<u32>;
-@group(0) @binding(7) var<storage, read> prefix: array<u32>;
-@group(0) @binding(8) var<storage, read> value_bits: array<u32>;
-@group(0) @binding(9) var<storage, read> refs: array<u32>;
-@group(0) @binding(10) var<storage, read_write> shared_bits: array<u32>;
-@group(0) @binding(11) var<storage, read_write> lengths: array<u32>;
+@group(0) @binding(1) var<storage, read> key_bits: array<u32>;
+@group(0) @binding(2) var<storage, read> prefix: array<u32>;
+@group(0) @binding(3) var<storage, read> value_bits: array<u32>;
+@group(0) @binding(4) var<storage, read> refs: array<u32>;
+@group(0) @binding(5) var<storage, read_write> shared_bits: array<u32>;
+@group(0) @binding(6) var<storage, read_write> lengths: array<u32>;
 
 // Bits that surviving record `i` shares with the one before it. That one is at or above the predecessor that the record has
 // in its own file, so what the record retains there is shared here too, and the comparison begins behind it.
@@ -28,7 +17,7 @@ fn shared_with_previous(i: u32, record: u32) -> u32 {
     if i == 0u {
         return 0u;
     }
-    return compare_keys(refs[i - 1u], record, retained[record]).shared_bits;
+    return compare_keys(refs[i - 1u], record, inherited(record)).shared_bits;
 }
 
 // What the code in front of a suffix says: an absolute position, the selector bit included, at the head of a block, else

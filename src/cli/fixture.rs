@@ -16,7 +16,7 @@ use super::{Failure, text};
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["name", "n"]))]
 pub struct Args {
-    /// complete-0 to complete-6, cutover-0 to cutover-49, or one of the adversarial merges, such as lcp-bit-3
+    /// complete-0 to complete-6, cutover-0 to cutover-49, sparse, or one of the adversarial merges, such as lcp-bit-3
     name: Option<String>,
     /// Records of the older side, for a pair of your own
     #[arg(long)]
@@ -70,7 +70,7 @@ fn find(args: &Args) -> Result<Fixture, Failure> {
     if let Some(name) = &args.name {
         return Fixture::by_name(name).ok_or_else(|| {
             let known =
-                "complete-0 to complete-6, cutover-0 to cutover-49, and adversarial merges such as lcp-bit-3";
+                "complete-0 to complete-6, cutover-0 to cutover-49, sparse, and adversarial merges such as lcp-bit-3";
             Failure::Usage(format!("no fixture is named {name:?}; there are {known}"))
         });
     }

@@ -132,24 +132,34 @@ impl JobArgs {
 
 /// A merge of two KV03 files as a job.
 fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Result<Job, Failure> {
-    let (older_file, newer_file) = (files::map(older)?, files::map(newer)?);
-    let inputs = (files::open(older, &older_file)?, files::open(newer, &newer_file)?);
-    let records = inputs.0.records() + inputs.1.records();
-    let options = chosen.plan_options();
-    let merge = GraphMerge::new(Arc::new(graph), inputs.0, inputs.1, &options, chosen.is_cpu_adapter());
-    let merge = merge.map_err(|error| Failure::Input(error.to_string()))?;
-    let program = merge.into_program().ok_or_else(|| {
-        Failure::Input(
-            "both files are empty, and merging them runs no graph; give one with records".to_owned(),
-        )
-    })?;
+    let inputs = vec![("older".to_owned(), files::map(older)?), ("newer".to_owned(), files::map(newer)?)];
+    let records = files::open(older, &inputs[0].1)?.records() + files::open(newer, &inputs[1].1)?.records();
+    let program = merge_program(graph, [older, newer], &inputs, chosen)?;
     Ok(Job {
         program,
-        inputs: vec![("older".to_owned(), older_file), ("newer".to_owned(), newer_file)],
+        inputs,
         pair: Some([older.to_owned(), newer.to_owned()]),
         records: Some(Records { records, of: "records of both files".to_owned() }),
         resolve_seconds: 0.0,
         plan_seconds: 0.0,
+    })
+}
+
+/// A graph bound to an older and a newer KV03 file, mapped as its first two inputs.
+pub fn merge_program(
+    graph: Graph,
+    [older, newer]: [&Path; 2],
+    inputs: &[(String, MappedFile)],
+    chosen: &Chosen,
+) -> Result<Program, Failure> {
+    let opened = (files::open(older, &inputs[0].1)?, files::open(newer, &inputs[1].1)?);
+    let options = chosen.plan_options();
+    let merge = GraphMerge::new(Arc::new(graph), opened.0, opened.1, &options, chosen.is_cpu_adapter());
+    let merge = merge.map_err(|error| Failure::Input(error.to_string()))?;
+    merge.into_program().ok_or_else(|| {
+        Failure::Input(
+            "both files are empty, and merging them runs no graph; give one with records".to_owned(),
+        )
     })
 }
 

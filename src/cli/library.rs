@@ -3,11 +3,12 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use weft::graph::decode;
 use weft::graph::diagnostic::Diagnostics;
 use weft::graph::load::{Loader, Shaders};
 use weft::graph::model::Graph;
 use weft::graph::resolve::resolve_argument;
-use weft::graph::source::{Library, SourceMap};
+use weft::graph::source::{Kind, Library, SourceMap};
 
 use super::Failure;
 
@@ -32,6 +33,25 @@ impl LibraryArgs {
         match self.passes.iter().chain(&self.shaders).find(missing) {
             Some(folder) => Err(Failure::Input(format!("{} is not a folder", folder.display()))),
             None => Ok(Library::new(self.passes.clone(), self.shaders.clone())),
+        }
+    }
+
+    /// Whether a graph file is an overlay; not if it cannot be read, which resolving it will say.
+    pub fn is_overlay(&self, graph: &str) -> Result<bool, Failure> {
+        let mut library = self.open()?;
+        let Ok(file) = library.open_argument(Kind::Graph, graph) else { return Ok(false) };
+        Ok(decode::graph_file(library.sources(), file).0.is_some_and(|file| file.overlay))
+    }
+
+    /// [`resolve`](Self::resolve), where `GRAPH@DIR` stands for the graph with the WGSL files in the folder DIR first.
+    pub fn resolve_with_shaders(&self, argument: &str, shaders: Shaders) -> Result<Graph, Failure> {
+        match argument.rsplit_once('@') {
+            Some((graph, folder)) if !Path::new(argument).exists() => {
+                let mut folders = vec![PathBuf::from(folder)];
+                folders.extend_from_slice(&self.shaders);
+                LibraryArgs { passes: self.passes.clone(), shaders: folders }.resolve(graph, shaders)
+            }
+            _ => self.resolve(argument, shaders),
         }
     }
 

@@ -1,7 +1,10 @@
 //! The command line: one file a command, each thin. Results go to standard output, messages to standard error.
 
+mod bench;
 mod check;
+mod compare;
 mod devices;
+mod diff;
 mod dump;
 mod expand;
 mod explain;
@@ -65,12 +68,15 @@ enum Command {
     Lint(lint::Args),
     Show(show::Args),
     Explain(explain::Args),
+    Diff(diff::Args),
     Expand(expand::Args),
     Plan(plan::Args),
     Devices(devices::Args),
     Run(run::Args),
     Verify(verify::Args),
     Profile(profile::Args),
+    Compare(compare::Args),
+    Bench(bench::Args),
 }
 
 /// Parses the arguments, runs the command and turns its failure into one message and an exit code.
@@ -98,6 +104,9 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Devices(args) => devices::run(&args),
     };
     match outcome {

@@ -12,7 +12,7 @@ use weft::report::profile::csv::csv;
 use weft::report::profile::trace::trace;
 use weft::report::profile::{self, Options, Profile, Roof, roof, table};
 use weft::report::stats::Stats;
-use weft::run::{GpuBackend, PortOf, dump};
+use weft::run::{Backend, GpuBackend, PortOf, dump};
 
 use super::files::OutputHow;
 use super::job::{self, BackendArgs, Chosen, Job, JobArgs};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use weft::graph::expr::Expr;
+use weft::graph::model::Graph;
 
 use super::Failure;
 
@@ -51,4 +52,23 @@ impl SymbolArgs {
         }
         Ok(symbols)
     }
+}
+
+/// Refuses a number whose name no graph knows.
+pub fn known_to<'g>(
+    symbols: &BTreeMap<String, u64>,
+    graphs: impl Iterator<Item = &'g Graph> + Clone,
+) -> Result<(), Failure> {
+    let known =
+        |name: &String| graphs.clone().any(|graph| graph.symbols.iter().any(|symbol| symbol.name == *name));
+    match symbols.keys().find(|name| !known(name)) {
+        Some(name) => Err(Failure::Usage(format!("--set {name}: none of the graphs has this symbol"))),
+        None => Ok(()),
+    }
+}
+
+/// Those numbers that a graph knows.
+pub fn numbers_for(graph: &Graph, symbols: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let known = |name: &str| graph.symbols.iter().any(|symbol| symbol.name == name);
+    symbols.iter().filter(|(name, _)| known(name)).map(|(name, &number)| (name.clone(), number)).collect()
 }

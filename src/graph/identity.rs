@@ -29,10 +29,14 @@ pub fn identity(graph: &Graph) -> String {
     for pass in passes.values() {
         form.pass(pass);
     }
-    form.hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    form.finish()
+}
+
+/// The identity of a pass by itself: its file and the tokens of its shader.
+pub fn pass_identity(pass: &Pass) -> String {
+    let mut form = Form { hasher: Sha256::new() };
+    form.pass(pass);
+    form.finish()
 }
 
 /// The canonical form, on its way into the hash.
@@ -41,6 +45,13 @@ struct Form {
 }
 
 impl Form {
+    fn finish(self) -> String {
+        self.hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
     /// A record: how many fields, and each with its length before it, so that no two forms can be confused.
     fn fields<'t>(&mut self, fields: impl IntoIterator<Item = &'t str, IntoIter: ExactSizeIterator>) {
         let fields = fields.into_iter();

@@ -210,7 +210,7 @@ impl<'a> GraphMerge<'a> {
 /// Refuses files in which comparing two keys could take so many loop iterations that a CPU adapter would stop in the middle.
 ///
 /// A comparison walks its keys fragment by fragment, a fragment being a run of bits that one record holds, and asks the owner
-/// tree once a fragment. An invocation makes a binary search of comparisons and a few more.
+/// tree once a fragment. An invocation makes at most two binary searches of comparisons, or one and a few more.
 fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
     let records: u64 = inputs.iter().map(Kv03::records).sum();
     let levels = u64::from(records.next_power_of_two().ilog2());
@@ -219,7 +219,7 @@ fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
         longest =
             longest.max(longest_walk(file, levels).map_err(|error| GraphMergeError::Input { input, error })?);
     }
-    let iterations = longest.saturating_mul(levels + 10);
+    let iterations = longest.saturating_mul((2 * levels + 2).max(levels + 10));
     if iterations <= CPU_ADAPTER_ITERATIONS_MAX {
         return Ok(());
     }

@@ -73,22 +73,27 @@ fn clashes(dispatch: &Dispatch, arena: &[usize]) -> bool {
         && dispatch.reads.iter().any(|&read| dispatch.writes.iter().any(|&write| arena[read] == arena[write]))
 }
 
-/// Joins the two arenas that save the most for each dispatch that has to be widened. False if no two save anything.
+/// How many dispatches bind one arena both ways.
+fn clashing(dispatches: &[Dispatch], arena: &[usize]) -> usize {
+    dispatches.iter().filter(|dispatch| clashes(dispatch, arena)).count()
+}
+
+/// Joins the two arenas that save the most for each dispatch that has to be widened; where no two save anything, the two
+/// that widen the fewest, since three may. False if no two may be joined.
 fn merge_best_pair(colouring: &Colouring<'_>, dispatches: &[Dispatch], state: &mut State) -> bool {
-    let clashing =
-        |arena: &[usize]| dispatches.iter().filter(|dispatch| clashes(dispatch, arena)).count() as u64;
-    let before = clashing(&state.arena);
-    let mut best: Option<(u64, usize, usize)> = None;
+    let before = clashing(dispatches, &state.arena);
+    let mut best: Option<((u64, std::cmp::Reverse<usize>), usize, usize)> = None;
     for one in 0..state.heights.len() {
         for other in 0..one {
-            let joined = state.joined_height(one, other);
-            let saved = state.heights[one] + state.heights[other] - joined;
-            if saved == 0 || joined > colouring.max_arena_bytes {
+            let (height, joined) =
+                (state.heights[one] + state.heights[other], state.joined_height(one, other));
+            if state.heights[one] == 0 || state.heights[other] == 0 || joined > colouring.max_arena_bytes {
                 continue;
             }
             let arena: Vec<usize> =
                 state.arena.iter().map(|&arena| if arena == one { other } else { arena }).collect();
-            let value = saved / (clashing(&arena) - before).max(1);
+            let more = clashing(dispatches, &arena) - before;
+            let value = ((height - joined) / (more as u64).max(1), std::cmp::Reverse(more));
             if best.is_none_or(|(most, ..)| value > most) {
                 best = Some((value, one, other));
             }

@@ -69,6 +69,11 @@ impl<'a> Port<'a> {
         Port { name, words, lanes: lanes.max(1), writable }
     }
 
+    /// All its words.
+    pub(super) fn words(&self) -> &'a [Cell<u32>] {
+        self.words
+    }
+
     /// Number of elements.
     pub fn len(&self) -> u64 {
         (self.words.len() / self.lanes) as u64

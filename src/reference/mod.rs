@@ -25,6 +25,7 @@ mod scan;
 mod shared;
 mod size;
 mod sort;
+mod staging;
 mod tree;
 
 pub use call::{Call, Fault, Port};
@@ -38,8 +39,12 @@ pub type Reference = fn(&Call<'_>) -> Result<(), Fault>;
 
 /// References by the name of their pass, or of the function where the host runs it, in the order of names.
 const REFERENCES: &[(&str, Reference)] = &[
+    ("collision/compact_older", collision::compact_older),
     ("collision/mark", collision::mark),
+    ("collision/mark_tiled", collision::mark_tiled),
+    ("collision/merge_live", order::merge_live),
     ("collision/scatter", collision::scatter),
+    ("collision/scatter_tiled", collision::scatter_tiled),
     ("ef/exceptions", ef::exceptions),
     ("ef/highs", ef::highs),
     ("ef/lows", ef::lows),
@@ -49,33 +54,53 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("ef_build", ef::build_on_host),
     ("emit/bits", emit::words),
     ("emit/words", emit::words),
+    ("emit/words_arena", emit::words),
     ("input/parse", input::parse),
+    ("keys/word_counts", keys::word_counts),
+    ("keys/write_out", keys::write_out),
     ("order/ascending", order::ascending),
+    ("order/ascending_arena", order::ascending),
     ("order/ascending_uncached", order::ascending),
     ("order/compact", order::compact),
     ("order/keep", order::keep),
+    ("order/keep_arena", order::keep),
     ("order/keep_uncached", order::keep),
     ("order/merge_path", order::merge_path),
+    ("order/merge_path_arena", order::merge_path),
     ("order/merge_path_uncached", order::merge_path),
+    ("output/plan", output::layout),
     ("output_layout", output::layout),
     ("prefix/common", prefix::common),
     ("prefix/least_retained", prefix::least_retained),
+    ("prefix/window_scan", prefix::window_scan),
+    ("prefix/window_tiles", prefix::window_tiles),
     ("prefix/windows", prefix::windows),
-    ("rank/rank512", rank::rank512),
+    ("rank/checkpoints", rank::checkpoints),
+    ("rank/classes_of_bits", rank::classes_of_bits),
+    ("rank/classes_of_bytes", rank::classes_of_bytes),
+    ("rank/classes_of_origins", rank::classes_of_origins),
+    ("rank/finish", rank::finish),
+    ("rank/probe", rank::probe),
+    ("rank/rank2048_count", rank::rank2048_count),
+    ("rank/rank512_count", rank::rank512_count),
     ("roof/copy", roof::copy),
     ("scan/apply", scan::apply),
     ("scan/apply_subgroup", scan::apply),
-    ("scan/tile_bases", scan::tile_bases),
-    ("scan/tile_bases_subgroup", scan::tile_bases),
+    ("scan/span_sums", scan::span_sums),
+    ("scan/span_sums_subgroup", scan::span_sums),
     ("scan/tile_sums", scan::tile_sums),
     ("scan/tile_sums_subgroup", scan::tile_sums),
     ("shared/fill", shared::fill),
     ("size/records", size::records),
+    ("size/records_arena", size::records),
     ("size/records_uncached", size::records),
     ("size/widths", size::widths),
     ("sort/digit_counts", sort::digit_counts),
     ("sort/scatter", sort::scatter),
+    ("staging_decode", staging::decode),
+    ("staging_measure", staging::measure),
     ("tree/levels", tree::levels),
+    ("tree/tiles", tree::tiles),
 ];
 
 /// The reference of the pass called `name`, if it has one.

@@ -1,4 +1,4 @@
-//! The payload of a file: bits, the first one the highest of its first byte.
+//! Bits of a file's payload, whose first one is the highest of its first byte, and of an arena, where it is the highest of a word.
 
 use super::{Fault, Port};
 use crate::format::kv03::PAYLOAD_OFFSET;
@@ -11,5 +11,13 @@ pub(super) fn window(file: &Port<'_>, at: u32) -> Result<u32, Fault> {
     let word = |index| if index < file.len() { file.get(index).map(u32::swap_bytes) } else { Ok(0) };
     let first = PAYLOAD_WORD + u64::from(at / 32);
     let pair = u64::from(word(first)?) << 32 | u64::from(word(first + 1)?);
+    Ok((pair << (at % 32) >> 32) as u32)
+}
+
+/// 32 bits from bit `at` behind the beginning of word `start` of an arena on. Zeros follow the end of the arena.
+pub(super) fn arena_window(arena: &Port<'_>, start: u32, at: u32) -> Result<u32, Fault> {
+    let word = |word: u32| if u64::from(word) < arena.len() { arena.get(u64::from(word)) } else { Ok(0) };
+    let first = start.wrapping_add(at / 32);
+    let pair = u64::from(word(first)?) << 32 | u64::from(word(first.wrapping_add(1))?);
     Ok((pair << (at % 32) >> 32) as u32)
 }

@@ -4,6 +4,7 @@
 //! version its nodes write, each at the most elements it can have and without padding, so that they can be held against
 //! formulas. Knows no devices and no times.
 
+use petgraph::Direction;
 use serde::Serialize;
 
 use crate::graph::expr::EvalError;
@@ -27,7 +28,7 @@ pub struct Stage {
     pub peak_node: String,
 }
 
-/// The stages of a planned graph, in the order in which they first run.
+/// The stages of a planned graph, in the order of [`names`].
 ///
 /// # Errors
 /// When a length has no number; a plan for the same graph excludes that.
@@ -68,7 +69,31 @@ pub fn stages(graph: &Graph, plan: &Plan) -> Result<Vec<Stage>, EvalError> {
             stage.peak_node.clone_from(&node.name);
         }
     }
+    let names = names(graph);
+    stages.sort_by_key(|stage| names.iter().position(|name| *name == stage.name));
     Ok(stages)
+}
+
+/// Names of a graph's stages in the order in which they depend on one another: by the fewest nodes that a node of theirs has
+/// in a row before it, where nodes that wait for nothing, such as clears, only count if there are no others.
+pub fn names(graph: &Graph) -> Vec<&str> {
+    let mut depths = vec![0_usize; graph.nodes.len()];
+    // Nodes are in topological order.
+    for index in 0..graph.nodes.len() {
+        let before = graph.dag.node_indices().filter(|&at| graph.dag[at].0 as usize == index);
+        let before = before.flat_map(|at| graph.dag.neighbors_directed(at, Direction::Incoming));
+        depths[index] = before.map(|at| depths[graph.dag[at].0 as usize] + 1).max().unwrap_or(0);
+    }
+    let mut first: Vec<(&str, usize)> = Vec::new();
+    for (node, depth) in graph.nodes.iter().zip(depths) {
+        match first.iter_mut().find(|(stage, _)| *stage == node.stage()) {
+            Some((_, least)) if *least == 0 || (depth > 0 && depth < *least) => *least = depth,
+            Some(_) => {}
+            None => first.push((node.stage(), depth)),
+        }
+    }
+    first.sort_by_key(|(_, depth)| *depth);
+    first.into_iter().map(|(stage, _)| stage).collect()
 }
 
 /// The stage that makes a buffer: that of the first node that writes its first version. None for inputs and constants.

@@ -105,6 +105,12 @@ pub trait Backend {
     /// begins when this returns.
     fn prepare(&mut self, program: &Program) -> Result<(), RunError>;
 
+    /// Gives memory back that only speeds up the next run.
+    fn trim(&mut self);
+
+    /// Bytes of the arenas that it holds.
+    fn arena_bytes(&self) -> u64;
+
     /// Puts bytes at the start of a region; up to three bytes after them, up to a whole word, become zero.
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError>;
 

@@ -58,6 +58,14 @@ impl Backend for ReferenceBackend {
         Ok(())
     }
 
+    fn trim(&mut self) {
+        self.arenas.clear();
+    }
+
+    fn arena_bytes(&self) -> u64 {
+        self.arenas.iter().map(|arena| 4 * arena.len() as u64).sum()
+    }
+
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError> {
         for (cell, word) in self.cells(region).iter().zip(bytes.chunks(4)) {
             let mut four = [0; 4];

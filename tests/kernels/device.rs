@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
-use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, run, verify};
+use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, VerifyError, run, verify};
 
 /// The one device. Tests need one: the test command installs a software driver where there is none.
 fn gpu() -> Arc<Gpu> {
@@ -53,11 +53,32 @@ impl Bench {
         outputs(&program, &mut self.device, &inputs)
     }
 
+    /// What a run that has to stop says, on the device and by reference. Every port is the same on both all the same.
+    pub fn refuse(
+        &mut self,
+        graph: &str,
+        symbols: &[(&str, u64)],
+        inputs: &[(&str, Vec<u8>)],
+    ) -> [String; 2] {
+        let program = self.program(graph, symbols);
+        let inputs: Vec<(&str, &[u8])> = inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        let stopped = verify(&program, &mut self.device, &inputs);
+        assert!(matches!(stopped, Err(VerifyError::Run { .. })), "{graph} with {symbols:?}: {stopped:?}");
+        let backends: [&mut dyn Backend; 2] = [&mut self.device, &mut self.reference];
+        backends.map(|backend| {
+            let outcome = run(&program, backend, &inputs, Options::default());
+            outcome.map(|_| ()).expect_err("a run that stops").to_string()
+        })
+    }
+
+    /// A graph of this folder, or a shipped one.
     fn program(&mut self, graph: &str, symbols: &[(&str, u64)]) -> Program {
         let graph = self.graphs.entry(graph.to_owned()).or_insert_with(|| {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(graph);
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+            let path = folder.join(graph).to_str().expect("a plain path").to_owned();
             let library = Library::new(Vec::new(), Vec::new());
-            Arc::new(Graph::load(library, path.to_str().expect("a plain path")).expect("a graph"))
+            let argument = if graph.ends_with(".yaml") { &path } else { graph };
+            Arc::new(Graph::load(library, argument).expect("a graph"))
         });
         let symbols = symbols.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
         Program::new(Arc::clone(graph), &symbols, &gpu().plan_options()).expect("a plan")

@@ -190,6 +190,7 @@ fn trees_hold_minima() {
                 let leaves = records.next_power_of_two();
                 let tree = &found["tree"];
                 assert_eq!((tree.len(), tree[0]), (2 * leaves, ALL_ONES));
+                assert!(found["tiles"] == *tree, "{records} records");
                 assert_eq!(tree[leaves..leaves + records], retained);
                 assert!(tree[leaves + records..].iter().all(|&leaf| leaf == ALL_ONES));
                 assert!((1..leaves).all(|node| tree[node] == tree[2 * node].min(tree[2 * node + 1])));
@@ -422,14 +423,16 @@ fn check(bench: &mut Bench, case: &str, older: &[u8], newer: &[u8], most: bool) 
     let found = bench.run("input/columns.yaml", &symbols, &inputs);
     let truth = Truth::of([older, newer]);
     let prefix = found["prefix"][0] as usize;
-    let columns: [(&str, &[u32]); 9] = [
+    let windows = truth.windows(prefix);
+    let columns: [(&str, &[u32]); 10] = [
         ("older_starts", &truth.starts[0]),
         ("newer_starts", &truth.starts[1]),
         ("literal_starts", &truth.literal_starts),
         ("key_bits", &truth.key_bits),
         ("retained", &truth.retained),
         ("value_bits", &truth.value_bits),
-        ("windows", &truth.windows(prefix)),
+        ("windows", &windows),
+        ("scanned_windows", &windows),
         ("older_status", &[ALL_ONES]),
         ("newer_status", &[ALL_ONES]),
     ];

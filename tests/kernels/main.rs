@@ -4,5 +4,6 @@ mod device;
 mod emit;
 mod input;
 mod order;
+mod rank;
 #[path = "../support/mod.rs"]
 mod support;

@@ -142,6 +142,11 @@ fn run(
     bench.run(graph, &symbols, &inputs)
 }
 
+/// Up to four bytes as a number, the first one highest.
+fn word_of(bytes: &[u8]) -> u32 {
+    bytes.iter().zip([24, 16, 8, 0]).map(|(&byte, at)| u32::from(byte) << at).sum()
+}
+
 fn code_bits(x: u32) -> u32 {
     2 * (x + 1).ilog2() + 1
 }
@@ -154,21 +159,29 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
     let keys: Vec<&Vec<u8>> = older.iter().chain(newer).collect();
     let first_newer = older.len() as u32;
 
-    for status in ["older_status", "newer_status", "older_status_uncached", "newer_status_uncached"] {
-        equal(status, &[ALL_ONES]);
+    for suffix in ["", "_uncached", "_arena"] {
+        for side in ["older", "newer"] {
+            equal(&format!("{side}_status{suffix}"), &[ALL_ONES]);
+        }
     }
+    let words = |key: &&Vec<u8>| key.chunks(4).map(word_of).collect::<Vec<_>>();
+    let in_full: Vec<Vec<u32>> = keys.iter().map(words).collect();
+    equal("arena", &in_full.concat());
+    equal("longest", &[in_full.iter().map(Vec::len).max().unwrap_or(0) as u32]);
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
     order.sort_by_key(|&record| (keys[record as usize], record));
     let in_newer: BTreeSet<&Vec<u8>> = newer.iter().collect();
     let superseded = |record: u32| record < first_newer && in_newer.contains(keys[record as usize]);
     let keep: Vec<u32> = order.iter().map(|&record| u32::from(!superseded(record))).collect();
     let refs: Vec<u32> = order.iter().copied().filter(|&record| !superseded(record)).collect();
-    for (name, expected) in [("order", &order), ("order_uncached", &order), ("keep", &keep)] {
-        equal(name, expected);
+    for suffix in ["", "_uncached", "_arena"] {
+        equal(&format!("order{suffix}"), &order);
+        equal(&format!("keep{suffix}"), &keep);
     }
-    equal("keep_uncached", &keep);
     equal("refs", &refs);
-    equal("scattered", &refs);
+    for placed in ["scattered512", "scattered2048", "merged_live"] {
+        equal(placed, &refs);
+    }
 
     let values = value_bits(keys.len());
     let (mut shared_bits, mut lengths) = (Vec::new(), Vec::new());
@@ -182,7 +195,7 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
         lengths.push(code_bits(control) + code_bits(bits - same) + bits - same + values[record as usize]);
         previous = key;
     }
-    for suffix in ["", "_uncached"] {
+    for suffix in ["", "_uncached", "_arena"] {
         equal(&format!("shared_bits{suffix}"), &shared_bits);
         equal(&format!("lengths{suffix}"), &lengths);
     }
@@ -196,11 +209,14 @@ fn check(bench: &mut Bench, older: &[Vec<u8>], newer: &[Vec<u8>], retention: Ret
 
 fn check_marks(found: &Outputs, older: &[Vec<u8>], newer: &[Vec<u8>]) {
     let below: Vec<u32> = newer.iter().map(|key| older.partition_point(|other| other < key) as u32).collect();
-    assert_eq!(found["below"], below);
+    assert_eq!([&found["below"], &found["below_tiled"]], [&below; 2]);
     let in_newer: BTreeSet<&Vec<u8>> = newer.iter().collect();
     let marked: Vec<bool> = older.iter().map(|key| in_newer.contains(key)).collect();
-    assert_eq!(found["bitmap"], bitmap_of(&marked));
-    check_ranks(&marked, &found["block_counts"], &found["inner"]);
+    assert_eq!([&found["bitmap"], &found["bitmap_tiled"]], [&bitmap_of(&marked); 2]);
+    check_ranks(&marked, found);
+    let live: Vec<u32> =
+        (0..).zip(&marked).filter(|(_, marked)| !**marked).map(|(record, _)| record).collect();
+    assert_eq!([&found["live512"], &found["live2048"]], [&live; 2]);
 }
 
 fn bitmap_of(marked: &[bool]) -> Vec<u32> {
@@ -208,16 +224,22 @@ fn bitmap_of(marked: &[bool]) -> Vec<u32> {
     marked.chunks(32).map(word).collect()
 }
 
-fn check_ranks(bits: &[bool], counts: &[u32], inner: &[u32]) {
-    let ones = |bits: &[bool]| bits.iter().filter(|&&bit| bit).count();
-    let blocks: Vec<&[bool]> = bits.chunks(512).collect();
-    assert_eq!(counts, blocks.iter().map(|block| ones(block) as u32).collect::<Vec<_>>());
-    let fields = |block: &&[bool]| {
-        let before = |pair: usize| ones(&block[..block.len().min(64 * pair)]) as u64;
-        let fields = (1..8).fold(0, |fields, pair| fields | before(pair) << (9 * (pair - 1)));
-        [fields as u32, (fields >> 32) as u32]
-    };
-    assert_eq!(inner, blocks.iter().flat_map(fields).collect::<Vec<_>>());
+/// Both directories, word by word, from the definition.
+fn check_ranks(bits: &[bool], found: &Outputs) {
+    let ones = |bits: &[bool]| bits.iter().filter(|&&bit| bit).count() as u32;
+    let before = |at: usize| ones(&bits[..bits.len().min(at)]);
+    let rank512 = (0..bits.len()).step_by(512).flat_map(|block| {
+        let pair = |pair: usize| u64::from(before(block + 64 * pair) - before(block));
+        let fields = (1..8).fold(0, |fields, p| fields | pair(p) << (9 * (p - 1)));
+        [before(block), fields as u32, (fields >> 32) as u32]
+    });
+    assert_eq!(found["directory512"], rank512.collect::<Vec<_>>());
+    let rank2048 = (0..bits.len()).step_by(2048).flat_map(|block| {
+        let run = |run: usize| before(block + 512 * (run + 1)) - before(block + 512 * run);
+        [before(block), run(0) | run(1) << 11 | run(2) << 22]
+    });
+    assert_eq!(found["directory2048"], rank2048.collect::<Vec<_>>());
+    assert_eq!([&found["total512"], &found["total2048"]], [&[ones(bits)], &[ones(bits)]]);
 }
 
 /// Keys of a family: the record numbers in them ascend.
@@ -296,9 +318,26 @@ fn keys_differ_at_each_bit() {
 
 #[test]
 fn many_blocks_of_marks() {
+    let mut bench = Bench::new();
     let older = keys("short", (0..5_000).map(|i| i * 3));
     let newer = keys("short", (0..4_000).map(|i| i * 4 + i % 3));
-    check(&mut Bench::new(), &older, &newer, Retention::Most);
+    check(&mut bench, &older, &newer, Retention::Most);
+    // Every invocation of a workgroup marks one of few words.
+    check(&mut bench, &older, &older, Retention::Most);
+}
+
+/// Older records at the edges of words, blocks and tiles, of which none, all or some are marked.
+#[test]
+fn marks_at_boundaries() {
+    let mut bench = Bench::new();
+    for count in [0, 1, 31, 32, 33, 511, 512, 513, 2047, 2048, 2049] {
+        let older = keys("short", (0..count).map(|i| 2 * i));
+        for (newer, step, first) in
+            [(count, 2, 0), (count, 2, 1), (count.div_ceil(7), 14, 0), (3, 1, 2 * count)]
+        {
+            check(&mut bench, &older, &keys("short", (0..newer).map(|i| first + step * i)), Retention::Most);
+        }
+    }
 }
 
 /// A driver on the CPU ends an invocation after 65,535 turns of its loops, so comparisons must not take one a byte.
@@ -363,7 +402,7 @@ fn keys_that_do_not_ascend() {
             }
         }
         let found = run(&mut bench.borrow_mut(), "order/order.yaml", &older, &newer, retention);
-        for suffix in ["", "_uncached"] {
+        for suffix in ["", "_uncached", "_arena"] {
             prop_assert_eq!(&found[&format!("older_status{suffix}")], &[first_descent(&older)]);
             prop_assert_eq!(&found[&format!("newer_status{suffix}")], &[first_descent(&newer)]);
         }
@@ -387,7 +426,7 @@ fn ranks_of_bitmaps() {
             }
             let found =
                 bench.run("order/rank.yaml", &[("bits", u64::from(bits))], &[("bitmap", bytes(&bitmap))]);
-            check_ranks(&marked, &found["counts"], &found["inner"]);
+            check_ranks(&marked, &found);
         }
     }
 }

@@ -1,32 +1,31 @@
-//! `collision/mark`
+//! `collision/mark` and `collision/mark_tiled`
 
-use std::cmp::Ordering;
-
+use super::search::Search;
 use crate::reference::keys::Comparer;
 use crate::reference::{Call, Fault};
 
 /// How many older keys are below each newer one, and a mark on those that have an equal.
 pub(in crate::reference) fn mark(call: &Call<'_>) -> Result<(), Fault> {
-    let (keys, bitmap, below) = (Comparer::new(call)?, call.port("bitmap")?, call.port("below")?);
+    mark_by(call, false)
+}
+
+/// The same, by a search in tiles.
+pub(in crate::reference) fn mark_tiled(call: &Call<'_>) -> Result<(), Fault> {
+    mark_by(call, true)
+}
+
+fn mark_by(call: &Call<'_>, in_tiles: bool) -> Result<(), Fault> {
+    let (bitmap, below) = (call.port("bitmap")?, call.port("below")?);
     let (records, older_records) = (call.number("records")? as u32, call.number("older_records")? as u32);
+    let search =
+        Search { keys: Comparer::new(call)?, own: older_records..records, other: 0..older_records, in_tiles };
     for newer in older_records..records {
-        // Where inputs do not ascend, what is found depends on the search: the kernel's, which halves.
-        let (mut low, mut high) = (0, older_records);
-        let (mut low_shared, mut high_shared) = (0, 0);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let found = keys.compare_order(middle, newer, low_shared.min(high_shared))?;
-            match found.order {
-                Ordering::Less => (low, low_shared) = (middle + 1, found.shared_bits),
-                Ordering::Greater => (high, high_shared) = (middle, found.shared_bits),
-                Ordering::Equal => {
-                    let word = u64::from(middle / 32);
-                    bitmap.set(word, bitmap.get(word)? | 1 << (middle % 32))?;
-                    (low, high) = (middle, middle);
-                }
-            }
+        let found = search.find(newer)?;
+        if found.equal {
+            let word = u64::from(found.at / 32);
+            bitmap.set(word, bitmap.get(word)? | 1 << (found.at % 32))?;
         }
-        below.set(u64::from(newer - older_records), low)?;
+        below.set(u64::from(newer - older_records), found.at)?;
     }
     Ok(())
 }

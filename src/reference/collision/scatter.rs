@@ -1,20 +1,31 @@
-//! `collision/scatter`
+//! `collision/scatter` and `collision/scatter_tiled`
 
-use std::cmp::Ordering;
-
+use super::search::Search;
 use crate::reference::keys::Comparer;
 use crate::reference::rank::{is_set, rank_before};
 use crate::reference::{Call, Fault};
 
 /// Puts every surviving record where it belongs, and counts them.
 pub(in crate::reference) fn scatter(call: &Call<'_>) -> Result<(), Fault> {
-    let (keys, bitmap, below) = (Comparer::new(call)?, call.port("bitmap")?, call.port("below")?);
-    let (outer, inner, refs) = (call.port("outer")?, call.port("inner")?, call.port("refs")?);
+    scatter_by(call, false)
+}
+
+/// The same, by a search in tiles.
+pub(in crate::reference) fn scatter_tiled(call: &Call<'_>) -> Result<(), Fault> {
+    scatter_by(call, true)
+}
+
+fn scatter_by(call: &Call<'_>, in_tiles: bool) -> Result<(), Fault> {
+    let (bitmap, below) = (call.port("bitmap")?, call.port("below")?);
+    let (directory, refs, rank_block) =
+        (call.port("directory")?, call.port("refs")?, call.number("rank_block")?);
     let (records, older_records) = (call.number("records")? as u32, call.number("older_records")? as u32);
     let collisions = call.carried("n_collisions")? as u32;
     let survivors = records.saturating_sub(collisions);
+    let search =
+        Search { keys: Comparer::new(call)?, own: 0..older_records, other: older_records..records, in_tiles };
     let marked_before = |i| match i < older_records {
-        true => rank_before(&bitmap, &outer, &inner, u64::from(i)),
+        true => rank_before(&bitmap, &directory, rank_block, u64::from(i)),
         false => Ok(collisions),
     };
     for record in 0..records {
@@ -22,7 +33,7 @@ pub(in crate::reference) fn scatter(call: &Call<'_>) -> Result<(), Fault> {
             if is_set(&bitmap, u64::from(record))? {
                 continue;
             }
-            (record, newer_below(&keys, record, older_records, records)?)
+            (record, search.find(record)?.at - older_records)
         } else {
             let ordinal = record - older_records;
             (ordinal, below.get(u64::from(ordinal))?)
@@ -35,20 +46,4 @@ pub(in crate::reference) fn scatter(call: &Call<'_>) -> Result<(), Fault> {
         }
     }
     call.port("total")?.set(0, survivors)
-}
-
-/// How many newer keys are below that of an older record.
-fn newer_below(keys: &Comparer<'_>, record: u32, older_records: u32, records: u32) -> Result<u32, Fault> {
-    let (mut low, mut high) = (older_records, records);
-    let (mut low_shared, mut high_shared) = (0, 0);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let found = keys.compare_order(middle, record, low_shared.min(high_shared))?;
-        if found.order == Ordering::Less {
-            (low, low_shared) = (middle + 1, found.shared_bits);
-        } else {
-            (high, high_shared) = (middle, found.shared_bits);
-        }
-    }
-    Ok(low - older_records)
 }

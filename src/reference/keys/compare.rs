@@ -34,6 +34,11 @@ impl<'a> Comparer<'a> {
         self.keys.key_bits(record)
     }
 
+    /// Bits that a key is known to share with the one before it in its input, as far as the call says.
+    pub(in crate::reference) fn inherited(&self, record: u32) -> Result<u32, Fault> {
+        self.keys.inherited(record)
+    }
+
     /// Compares the keys of two records that share their first `known` bits, and the prefix.
     ///
     /// Between keys of inputs that do not ascend, what is taken as known may not be shared. So that the result is that of

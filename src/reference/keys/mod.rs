@@ -1,25 +1,41 @@
-//! Keys of both inputs, read from where their bits lie.
+//! Keys of both inputs, read from where their bits lie: in the payloads of two files, or whole in an arena.
 //!
-//! A record holds the bits of its key from the length it retains on; those before it takes over from the key before it.
+//! A record of a file holds the bits of its key from the length it retains on; those before it takes over from the key before it.
 //! The owner of bit p of a key is the last record up to it that retains at most p bits. A heap of minima over retained
 //! lengths finds it: up from the record to the first left neighbour that has such a record below it, then down to the last.
 
 mod compare;
+mod word_counts;
+mod write_out;
 
 pub(super) use compare::{Comparer, Comparison};
+pub(super) use word_counts::word_counts;
+pub(super) use write_out::write_out;
 
-use super::payload::window;
+use super::payload::{arena_window, window};
 use super::{Call, Fault, Port};
 
-/// A run of bits of a key that one record holds.
+/// A run of bits of a key that lie next to each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
-    /// Whether the record is one of the newer input.
-    newer: bool,
-    /// Where the run begins in the payload, in bits.
+    /// What its position counts from.
+    origin: Origin,
+    /// Where the run begins, in bits.
     at: u32,
     /// Its length.
     pub(super) bits: u32,
+}
+
+/// What positions of bits count from.
+#[derive(Clone, Copy, Debug, Default)]
+enum Origin {
+    /// The payload of the older file.
+    #[default]
+    Older,
+    /// The payload of the newer file.
+    Newer,
+    /// A word of the arena.
+    Arena(u32),
 }
 
 impl Run {
@@ -32,29 +48,32 @@ impl Run {
 /// The keys of both inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys<'a> {
-    older: Port<'a>,
-    newer: Port<'a>,
-    literal_starts: Port<'a>,
     key_bits: Port<'a>,
-    retained: Port<'a>,
-    tree: Port<'a>,
-    older_records: u32,
-    leaves: u32,
+    retained: Option<Port<'a>>,
+    place: Place<'a>,
+}
+
+/// Where keys lie.
+#[derive(Clone, Copy, Debug)]
+enum Place<'a> {
+    Files(Files<'a>),
+    Arena { arena: Port<'a>, key_starts: Port<'a> },
 }
 
 impl<'a> Keys<'a> {
-    /// Keys of a call.
+    /// Keys of a call: in its arena if it has one, else in its files.
     pub(super) fn new(call: &Call<'a>) -> Result<Self, Fault> {
-        Ok(Keys {
-            older: call.port("older")?,
-            newer: call.port("newer")?,
-            literal_starts: call.port("literal_starts")?,
-            key_bits: call.port("key_bits")?,
-            retained: call.port("retained")?,
-            tree: call.port("tree")?,
-            older_records: call.number("older_records")? as u32,
-            leaves: (call.number("records")? as u32).next_power_of_two(),
-        })
+        let place = match call.port("arena") {
+            Ok(arena) => Place::Arena { arena, key_starts: call.port("key_starts")? },
+            Err(_) => Place::Files(Files::new(call)?),
+        };
+        Ok(Keys { key_bits: call.port("key_bits")?, retained: call.port("retained").ok(), place })
+    }
+
+    /// Keys of a call in its files.
+    pub(super) fn in_files(call: &Call<'a>) -> Result<Self, Fault> {
+        let place = Place::Files(Files::new(call)?);
+        Ok(Keys { key_bits: call.port("key_bits")?, retained: call.port("retained").ok(), place })
     }
 
     /// Length of a record's key, in bits.
@@ -62,15 +81,68 @@ impl<'a> Keys<'a> {
         self.key_bits.get(u64::from(record))
     }
 
-    /// The bits of a record's key from `bit` on that have one owner. `bit` is inside the key.
+    /// Bits that a key is known to share with the one before it in its input, as far as the call says.
+    pub(super) fn inherited(&self, record: u32) -> Result<u32, Fault> {
+        self.retained.map_or(Ok(0), |retained| retained.get(u64::from(record)))
+    }
+
+    /// The bits of a record's key from `bit` on that lie next to each other. `bit` is inside the key.
     pub(super) fn run(&self, record: u32, bit: u32) -> Result<Run, Fault> {
+        let key_bits = self.key_bits(record)?;
+        match &self.place {
+            Place::Files(files) => files.run(record, bit, key_bits),
+            Place::Arena { key_starts, .. } => {
+                let origin = Origin::Arena(key_starts.get(u64::from(record))?);
+                Ok(Run { origin, at: bit, bits: key_bits - bit })
+            }
+        }
+    }
+
+    /// 32 bits from the beginning of a run on; those past its end are of no meaning.
+    pub(super) fn word(&self, run: Run) -> Result<u32, Fault> {
+        match (&self.place, run.origin) {
+            (Place::Files(files), Origin::Older) => window(&files.older, run.at),
+            (Place::Files(files), _) => window(&files.newer, run.at),
+            (Place::Arena { arena, .. }, Origin::Arena(start)) => arena_window(arena, start, run.at),
+            (Place::Arena { .. }, _) => Ok(0),
+        }
+    }
+}
+
+/// Keys in the payloads of two files.
+#[derive(Clone, Copy, Debug)]
+struct Files<'a> {
+    older: Port<'a>,
+    newer: Port<'a>,
+    literal_starts: Port<'a>,
+    retained: Port<'a>,
+    tree: Port<'a>,
+    older_records: u32,
+    leaves: u32,
+}
+
+impl<'a> Files<'a> {
+    fn new(call: &Call<'a>) -> Result<Self, Fault> {
+        Ok(Files {
+            older: call.port("older")?,
+            newer: call.port("newer")?,
+            literal_starts: call.port("literal_starts")?,
+            retained: call.port("retained")?,
+            tree: call.port("tree")?,
+            older_records: call.number("older_records")? as u32,
+            leaves: (call.number("records")? as u32).next_power_of_two(),
+        })
+    }
+
+    /// The bits of a key of `key_bits` bits from `bit` on that have one owner.
+    fn run(&self, record: u32, bit: u32, key_bits: u32) -> Result<Run, Fault> {
         let (owner, end) = self.owner(record, bit)?;
         let retained = self.retained.get(u64::from(owner))?;
         let start = self.literal_starts.get(u64::from(owner))?;
         Ok(Run {
-            newer: owner >= self.older_records,
+            origin: if owner >= self.older_records { Origin::Newer } else { Origin::Older },
             at: start.wrapping_add(bit.wrapping_sub(retained)),
-            bits: end.min(self.key_bits(record)?) - bit,
+            bits: end.min(key_bits) - bit,
         })
     }
 
@@ -103,11 +175,5 @@ impl<'a> Keys<'a> {
             }
         }
         Ok((node - self.leaves, end))
-    }
-
-    /// 32 bits from the beginning of a run on; those past its end are of no meaning.
-    pub(super) fn word(&self, run: Run) -> Result<u32, Fault> {
-        let file = if run.newer { &self.newer } else { &self.older };
-        window(file, run.at)
     }
 }

@@ -14,12 +14,12 @@ const NOT_ABOVE: u32 = 9;
 
 /// Refuses an input whose keys do not strictly ascend or retain more than there is.
 pub(in crate::reference) fn ascending(call: &Call<'_>) -> Result<(), Fault> {
-    let (keys, retained, status) = (Comparer::new(call)?, call.port("retained")?, call.port("status")?);
+    let (keys, status) = (Comparer::new(call)?, call.port("status")?);
     let first = call.number("first")? as u32;
     let mut worst = status.get(0)?;
     for ordinal in 0..call.number("n")? {
         let record = first + ordinal as u32;
-        let known = retained.get(u64::from(record))?;
+        let known = keys.inherited(record)?;
         let most = if ordinal == 0 { 0 } else { keys.key_bits(record - 1)? };
         let code = if known > most {
             RETAINS_TOO_MUCH

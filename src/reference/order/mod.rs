@@ -8,4 +8,4 @@ mod merge_path;
 pub(super) use ascending::ascending;
 pub(super) use compact::compact;
 pub(super) use keep::keep;
-pub(super) use merge_path::merge_path;
+pub(super) use merge_path::{merge_live, merge_path};

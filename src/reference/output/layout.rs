@@ -1,4 +1,4 @@
-//! `output/layout`
+//! `output/layout` and `output/plan`
 
 use crate::format::elias_fano::Shape;
 use crate::reference::layout::Layout;

@@ -1,11 +1,11 @@
 //! Exclusive prefix sums modulo 2^32: reduce, then scan (Merrill and Grimshaw's reduce-then-scan).
 
 mod apply;
-mod tile_bases;
+mod span_sums;
 mod tile_sums;
 
 pub(super) use apply::apply;
-pub(super) use tile_bases::tile_bases;
+pub(super) use span_sums::span_sums;
 pub(super) use tile_sums::tile_sums;
 
 use super::{Call, Fault};
@@ -13,6 +13,11 @@ use super::{Call, Fault};
 /// Items in a tile.
 fn tile_items(call: &Call<'_>) -> Result<u64, Fault> {
     Ok(call.number("GROUP")?.max(1).saturating_mul(16))
+}
+
+/// Tiles in a span.
+fn span_tiles(call: &Call<'_>) -> Result<u64, Fault> {
+    Ok(call.number("GROUP")?.max(1).saturating_mul(4))
 }
 
 #[cfg(test)]
@@ -27,12 +32,14 @@ mod tests {
         let numbers = [("GROUP", group)];
         let n_items = [items.len() as u32];
         let tiles = items.len().div_ceil(16 * group as usize);
-        let [tile_sums] =
+        let spans = tiles.div_ceil(4 * group as usize).max(1) - 1;
+        let [tiles] =
             run(tile_sums, &numbers, &[("n_items", &n_items), ("items", items)], [("sums", tiles)])?;
-        let reads: [(&str, &[u32]); 2] = [("n_items", &n_items), ("sums", &tile_sums)];
-        let [bases, total] = run(tile_bases, &numbers, &reads, [("bases", tiles), ("total", 1)])?;
-        let reads: [(&str, &[u32]); 3] = [("n_items", &n_items), ("items", items), ("bases", &bases)];
-        let [sums] = run(apply, &numbers, &reads, [("sums", items.len())])?;
+        let reads: [(&str, &[u32]); 2] = [("n_items", &n_items), ("tiles", &tiles)];
+        let [spans] = run(span_sums, &numbers, &reads, [("spans", spans)])?;
+        let reads: [(&str, &[u32]); 4] =
+            [("n_items", &n_items), ("items", items), ("tiles", &tiles), ("spans", &spans)];
+        let [sums, total] = run(apply, &numbers, &reads, [("sums", items.len()), ("total", 1)])?;
         Ok((sums, total[0]))
     }
 

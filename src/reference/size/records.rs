@@ -13,14 +13,14 @@ const BLOCK_RECORDS: u64 = 15;
 /// known to be shared.
 pub(in crate::reference) fn records(call: &Call<'_>) -> Result<(), Fault> {
     let keys = Comparer::new(call)?;
-    let (refs, retained, value_bits) = (call.port("refs")?, call.port("retained")?, call.port("value_bits")?);
+    let (refs, value_bits) = (call.port("refs")?, call.port("value_bits")?);
     let (shared_bits, lengths) = (call.port("shared_bits")?, call.port("lengths")?);
     for i in 0..call.carried("n_survivors")? {
         let record = refs.get(i)?;
         let (mut shared, mut previous_bits) = (0, 0);
         if i > 0 {
             let previous = refs.get(i - 1)?;
-            let known = retained.get(u64::from(record))?;
+            let known = keys.inherited(record)?;
             shared = keys.compare(previous, record, known)?.shared_bits;
             previous_bits = keys.key_bits(previous)?;
         }

@@ -60,6 +60,11 @@ impl Memory {
         self.staging.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     }
 
+    /// Bytes of all arenas.
+    pub(super) fn arena_bytes(&self) -> u64 {
+        self.arenas.iter().map(|arena| arena.buffer.size()).sum()
+    }
+
     pub(super) fn arena(&self, index: usize) -> &wgpu::Buffer {
         &self.arenas[index].buffer
     }

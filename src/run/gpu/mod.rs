@@ -107,12 +107,6 @@ impl GpuBackend {
         &self.gpu
     }
 
-    /// Gives device memory back that only speeds up the next run.
-    pub fn trim(&mut self) {
-        self.memory.trim();
-        self.prepared = None;
-    }
-
     fn record(&mut self) -> &mut Recording {
         let device = &self.gpu.device;
         self.recording.get_or_insert_with(|| Recording {
@@ -285,6 +279,15 @@ impl Backend for GpuBackend {
         }
         (self.epoch, self.first_tick) = (Instant::now(), None);
         Ok(())
+    }
+
+    fn trim(&mut self) {
+        self.memory.trim();
+        self.prepared = None;
+    }
+
+    fn arena_bytes(&self) -> u64 {
+        self.memory.arena_bytes()
     }
 
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError> {

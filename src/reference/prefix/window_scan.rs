@@ -1,0 +1,113 @@
+//! `prefix/window_tiles` and `prefix/window_scan`
+
+use crate::reference::payload::window;
+use crate::reference::{Call, Fault, Port};
+
+/// Bits in a window.
+const WINDOW_BITS: u32 = 64;
+/// Records in a tile.
+const TILE_RECORDS: u64 = 1024;
+
+/// What a run of records makes of the window before it: the first `kept` bits stay, and `bits` are the others.
+#[derive(Clone, Copy)]
+struct Part {
+    bits: u64,
+    kept: u32,
+}
+
+const NO_RECORDS: Part = Part { bits: 0, kept: WINDOW_BITS };
+
+impl Part {
+    fn then(self, next: Part) -> Part {
+        Part { bits: first_bits(self.bits, next.kept) | next.bits, kept: self.kept.min(next.kept) }
+    }
+
+    fn store(self, tiles: &Port<'_>, tile: u64) -> Result<(), Fault> {
+        tiles.set_lanes(tile, [(self.bits >> 32) as u32, self.bits as u32, self.kept, 0])
+    }
+
+    fn load(tiles: &Port<'_>, tile: u64) -> Result<Part, Fault> {
+        let [high, low, kept, _] = tiles.get_lanes(tile)?;
+        Ok(Part { bits: u64::from(high) << 32 | u64::from(low), kept })
+    }
+}
+
+/// The first `count` bits of a window, zeros after them.
+fn first_bits(bits: u64, count: u32) -> u64 {
+    bits & !u64::MAX.checked_shr(count).unwrap_or(0)
+}
+
+/// The columns from which windows are made.
+struct Columns<'a> {
+    files: [Port<'a>; 2],
+    literal_starts: Port<'a>,
+    key_bits: Port<'a>,
+    retained: Port<'a>,
+    records: u64,
+    older_records: u64,
+    /// Bit of keys with which windows begin.
+    start: u32,
+}
+
+impl<'a> Columns<'a> {
+    fn new(call: &Call<'a>) -> Result<Self, Fault> {
+        Ok(Columns {
+            files: [call.port("older")?, call.port("newer")?],
+            literal_starts: call.port("literal_starts")?,
+            key_bits: call.port("key_bits")?,
+            retained: call.port("retained")?,
+            records: call.number("records")?,
+            older_records: call.number("older_records")?,
+            start: call.port("prefix")?.get(0)?.wrapping_mul(8),
+        })
+    }
+
+    fn tiles(&self) -> u64 {
+        self.records.div_ceil(TILE_RECORDS)
+    }
+
+    fn tile(&self, tile: u64) -> std::ops::Range<u64> {
+        tile * TILE_RECORDS..self.records.min((tile + 1) * TILE_RECORDS)
+    }
+
+    /// The step of one record.
+    fn part(&self, record: u64) -> Result<Part, Fault> {
+        let (key, retained) = (self.key_bits.get(record)?, self.retained.get(record)?);
+        let kept = retained.saturating_sub(self.start).min(WINDOW_BITS);
+        let first = retained.max(self.start);
+        let held = key.saturating_sub(first).min(WINDOW_BITS - kept);
+        let file = &self.files[usize::from(record >= self.older_records)];
+        let at = self.literal_starts.get(record)?.wrapping_add(first - retained);
+        let words = u64::from(window(file, at)?) << 32 | u64::from(window(file, at.wrapping_add(32))?);
+        let bits = first_bits(words, held).checked_shr(kept).unwrap_or(0);
+        Ok(Part { bits, kept })
+    }
+}
+
+/// What each tile of records makes of the window before it.
+pub(in crate::reference) fn window_tiles(call: &Call<'_>) -> Result<(), Fault> {
+    let (columns, tiles) = (Columns::new(call)?, call.port("tiles")?);
+    for tile in 0..columns.tiles() {
+        let mut all = NO_RECORDS;
+        for record in columns.tile(tile) {
+            all = all.then(columns.part(record)?);
+        }
+        all.store(&tiles, tile)?;
+    }
+    Ok(())
+}
+
+/// The eight bytes of each key after the common prefix, zeros past its end.
+pub(in crate::reference) fn window_scan(call: &Call<'_>) -> Result<(), Fault> {
+    let (columns, tiles, windows) = (Columns::new(call)?, call.port("tiles")?, call.port("windows")?);
+    let mut before = NO_RECORDS;
+    for tile in 0..columns.tiles() {
+        let mut own = before;
+        for record in columns.tile(tile) {
+            own = own.then(columns.part(record)?);
+            windows.set_lanes(record, [(own.bits >> 32) as u32, own.bits as u32])?;
+        }
+        before = before.then(Part::load(&tiles, tile)?);
+    }
+    Ok(())
+}
