@@ -27,8 +27,8 @@ pub struct Args {
     /// Which one
     #[arg(long, value_name = "SUITE", value_parser = clap::builder::PossibleValuesParser::new(SUITES.iter().map(|suite| clap::builder::PossibleValue::new(suite.name).help(suite.about))))]
     suite: String,
-    /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges two files.
-    /// By default kv03/baseline, and for the collision suite all kv03/collision graphs too
+    /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges such files.
+    /// By default kv03/baseline, or kv02/baseline for the byte suite, and for the collision suite all kv03/collision graphs too
     #[arg(long = "graph", value_name = "GRAPH")]
     graphs: Vec<String>,
     /// An engine; may be given several times. By default cpu and gpu
@@ -143,10 +143,13 @@ fn subjects(args: &Args, suite: &Suite) -> Result<Vec<Subject>, Failure> {
 fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failure> {
     let shipped = args.library.open()?.names(Kind::Graph);
     let all = args.graphs.iter().any(|graph| graph == "all");
-    let wanted = |name: &&String| name.starts_with("kv03/") && (all || name.starts_with("kv03/collision"));
+    let family = suite.profile.name().to_lowercase();
+    let wanted = |name: &&String| {
+        name.starts_with(&format!("{family}/")) && (all || name.starts_with(&format!("{family}/collision")))
+    };
     let mut names: Vec<String> = args.graphs.iter().filter(|graph| *graph != "all").cloned().collect();
     if args.graphs.is_empty() {
-        names.push("kv03/baseline".to_owned());
+        names.push(format!("{family}/baseline"));
     }
     let by_default = args.graphs.is_empty() && suite.name == "collision";
     if all || by_default {

@@ -26,7 +26,7 @@ pub fn chart(memory: &Memory, width: usize) -> String {
         let bytes = BinaryBytes(life.size_bytes).to_string();
         grid.line(&mut text, &life.name, &bytes, &life.arena.to_string(), &grid.row(life));
     }
-    let most = memory.steps.iter().map(|step| step.live_bytes).max().unwrap_or(0);
+    let most = most_live(memory);
     grid.line(&mut text, "live in all, most", &BinaryBytes(most).to_string(), "", &grid.live(memory, most));
     let together = match grid.nodes_in_column {
         1 => String::new(),
@@ -35,6 +35,10 @@ pub fn chart(memory: &Memory, width: usize) -> String {
     let legend = format!("w written, r read, u updated in place, ─ live, │ the host waits{together}");
     let _ = write!(text, "  {}", wrap(&legend, width.saturating_sub(2), "  "));
     text
+}
+
+fn most_live(memory: &Memory) -> u64 {
+    memory.steps.iter().map(|step| step.live_bytes).max().unwrap_or(0)
 }
 
 /// How wide everything is.
@@ -55,7 +59,8 @@ impl Grid {
         let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
         let mut names = memory.lifetimes.iter().map(|life| life.name.chars().count());
         let all_name_chars = longest(&mut names).max("live in all, most".len());
-        let mut bytes = memory.lifetimes.iter().map(|life| BinaryBytes(life.size_bytes).to_string().len());
+        let sizes = memory.lifetimes.iter().map(|life| life.size_bytes).chain([most_live(memory)]);
+        let mut bytes = sizes.map(|bytes| BinaryBytes(bytes).to_string().len());
         let bytes_chars = longest(&mut bytes).max(9);
         let arena_chars = memory.arenas.len().saturating_sub(1).to_string().len();
         // Two blanks in front and one after each of name, bytes and arena.

@@ -52,16 +52,24 @@ struct Touch {
     position: usize,
 }
 
-/// What stands before every node, in the order of the plan.
-pub fn before(graph: &Graph, plan: &Plan) -> Vec<Before> {
-    let walk = Walk { graph, plan };
+/// What stands before every node, in the order of the plan. `idle` says of which nodes nothing is dispatched with the numbers
+/// of a run.
+pub fn before(graph: &Graph, plan: &Plan, idle: &dyn Fn(NodeId) -> bool) -> Vec<Before> {
+    let walk = Walk { graph, plan, idle };
     let mut all = Vec::with_capacity(plan.order.len());
     for positions in &plan.segments {
         let mut touched: Vec<Option<Touch>> = vec![None; plan.arenas.len()];
-        let first = positions.clone().find(|&position| !walk.is_host(position)).unwrap_or(positions.end);
+        let first = positions
+            .clone()
+            .find(|&position| !walk.is_host(position) && !idle(walk.id(position)))
+            .unwrap_or(positions.end);
         for position in positions.clone() {
             if walk.is_host(position) {
                 all.push(walk.host_wait(position, "the host runs it"));
+                continue;
+            }
+            if idle(walk.id(position)) {
+                all.push(Before::nothing("nothing of it is dispatched"));
                 continue;
             }
             all.push(match position == first && position > 0 {
@@ -77,6 +85,7 @@ pub fn before(graph: &Graph, plan: &Plan) -> Vec<Before> {
 struct Walk<'g> {
     graph: &'g Graph,
     plan: &'g Plan,
+    idle: &'g dyn Fn(NodeId) -> bool,
 }
 
 impl Walk<'_> {
@@ -199,7 +208,7 @@ impl Walk<'_> {
     fn hazard(&self, position: usize, start: usize) -> Option<Before> {
         let mut latest: Option<(usize, &Binding, ValueId, &'static str)> = None;
         let mut consider = |other: NodeId, binding, value, what| {
-            let at = (start..position).find(|&at| self.id(at) == other);
+            let at = (start..position).find(|&at| self.id(at) == other && !(self.idle)(other));
             if let Some(at) = at.filter(|&at| latest.is_none_or(|(known, ..)| at > known)) {
                 latest = Some((at, binding, value, what));
             }

@@ -183,7 +183,13 @@ fn node_profiles(
     timed: &[Times],
     options: &Options,
 ) -> Result<Vec<NodeProfile>, RunError> {
-    let before = before::before(&program.graph, &program.plan);
+    let mut idle = Vec::new();
+    for &id in &program.plan.order {
+        if program.work(id, counts)?.groups == 0 {
+            idle.push(id);
+        }
+    }
+    let before = before::before(&program.graph, &program.plan, &|id| idle.contains(&id));
     let mut nodes = Vec::with_capacity(program.plan.order.len());
     for ((position, &id), before) in program.plan.order.iter().enumerate().zip(before) {
         let mut node = NodeProfile::measured(program, counts, timed, id)?;
@@ -286,6 +292,10 @@ impl NodeProfile {
             self.rule = "no roof was measured".to_owned();
             return;
         };
+        if self.groups == 0 {
+            self.rule = "nothing of it is dispatched".to_owned();
+            return;
+        }
         if self.host_clock {
             self.rule = "the host runs it".to_owned();
             return;
