@@ -78,14 +78,15 @@ fn job(profile: &Profile, width: usize) -> String {
     let total = &profile.total_seconds;
     let runs = counted(total.runs as u64, "run");
     let mut text = wrap(&format!("job: {}", listed(&steps)), width, "     ");
-    let least = format!("least {}, first {}", seconds(total.min), seconds(profile.first_seconds));
-    text.push_str(&wrap(&format!("run: {}; {least}", listed(&run)), width, "     "));
-    let memory = format!(
-        "medians of {runs} ± the median distance from them; {} B of arenas, bound {} B",
-        count(profile.peak_bytes),
-        count(profile.bound_bytes)
+    text.push_str(&wrap(&format!("run: {}", listed(&run)), width, "     "));
+    let least = format!(
+        "medians of {runs} ± the median distance from them; least {}, first {}",
+        seconds(total.min),
+        seconds(profile.first_seconds)
     );
-    text.push_str(&wrap(&memory, width, "  "));
+    text.push_str(&wrap(&least, width, "  "));
+    let (peak, bound) = (count(profile.peak_bytes), count(profile.bound_bytes));
+    text.push_str(&wrap(&format!("memory: {peak} B of arenas, bound {bound} B"), width, "  "));
     text
 }
 
