@@ -55,8 +55,9 @@ impl Grid {
         let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
         let mut names = memory.lifetimes.iter().map(|life| life.name.chars().count());
         let all_name_chars = longest(&mut names).max("live in all, most".len());
-        let mut bytes = memory.lifetimes.iter().map(|life| BinaryBytes(life.size_bytes).to_string().len());
-        let bytes_chars = longest(&mut bytes).max(9);
+        let live = memory.steps.iter().map(|step| step.live_bytes);
+        let sizes = memory.lifetimes.iter().map(|life| life.size_bytes).chain(live);
+        let bytes_chars = longest(&mut sizes.map(|size| BinaryBytes(size).to_string().len())).max(9);
         let arena_chars = memory.arenas.len().saturating_sub(1).to_string().len();
         // Two blanks in front and one after each of name, bytes and arena.
         let fixed = 2 + 3 + bytes_chars + arena_chars;
