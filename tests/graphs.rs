@@ -2,23 +2,27 @@
 
 mod support;
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use support::{Row, cases, data, encode, merge, merge_with, read, read_json, repair_checksums, rows};
 use weft::fixture::{Fixture, Side, adversarial, cutover};
-use weft::format::kv03::{Kv03, encode as encode_into};
+use weft::format::kv03::{Kv03, PAYLOAD_OFFSET, encode as encode_into};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::merge::cpu::Options;
 use weft::merge::graph::{GraphMerge, GraphMergeError};
 use weft::plan;
-use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, VerifyError, verify};
+use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, RunError, VerifyError, verify};
 
 /// Every graph that merges two files.
-const GRAPHS: [&str; 10] = [
+const GRAPHS: [&str; 15] = [
     "kv03/baseline",
+    "kv03/baseline-plan",
+    "kv03/baseline-tiles",
+    "kv03/baseline-tiles-plan",
     "kv03/cached",
     "kv03/complete",
     "kv03/compressed",
@@ -28,6 +32,8 @@ const GRAPHS: [&str; 10] = [
     "kv03/collision2048",
     "kv03/collision2048-tiled",
     "kv03/collision2048-compact",
+    "kv03/materialized",
+    "kv03/staging",
 ];
 
 static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
@@ -117,6 +123,21 @@ fn golden_merges() {
                 ["older", "newer", "expected"].map(|part| read(format!("{name}.{part}.kv")));
             engine.assert_merges(name, &older, &newer, &expected);
         }
+    }
+}
+
+/// Overlays that leave the order alone go on any graph that changes it.
+#[test]
+fn overlays_go_together() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs/collision2048-compact-tiles-plan.yaml");
+    let mut engine = Engine::device(path.to_str().expect("a plain path"));
+    // One wait less than the graph that it extends.
+    assert_eq!(engine.graph.segments, load("kv03/collision2048-compact").segments - 1);
+    for case in adversarial::merges() {
+        let (older, newer) = (encode(&case.older), encode(&case.newer));
+        let expected = merge(&[&older, &newer]).expect("a merge");
+        engine.assert_merges(&case.name, &older, &newer, &expected);
     }
 }
 
@@ -235,6 +256,25 @@ fn keys_too_long_for_a_cpu_adapter_are_refused_before_anything_runs() {
     );
 }
 
+/// Keys in full can be far longer than files in which they share what they begin with.
+#[test]
+fn keys_that_take_more_than_is_reserved_end_the_run() {
+    let key = |i: usize| ([&[b'k'; 9_000][..], &i.to_be_bytes()].concat(), None);
+    let (older, newer) = (encode(&(0..60).map(key).collect::<Vec<_>>()), encode(&[key(60)]));
+    let expected = merge(&[&older, &newer]).expect("a merge");
+    Engine::reference("kv03/baseline").assert_merges("long keys", &older, &newer, &expected);
+    for graph in ["kv03/materialized", "kv03/staging"] {
+        match Engine::reference(graph).merge(&older, &newer) {
+            Err(GraphMergeError::Run(RunError::CountOverflow { count, number, max, .. })) => {
+                // Keys of 9,008 bytes, and of staged ones the values behind them.
+                let words = if graph == "kv03/staging" { 2253 } else { 2252 };
+                assert_eq!((count.as_str(), number, max), ("arena_words", 61 * words, 1 << 16), "{graph}");
+            }
+            other => panic!("{graph}: {other:?}"),
+        }
+    }
+}
+
 /// What a graph does with two files must be what the streaming engine does: the same bytes, or a refusal of the same input.
 fn assert_agrees(engine: &mut Engine, older: &[u8], newer: &[u8]) {
     if Kv03::open(older).is_err() || Kv03::open(newer).is_err() {
@@ -309,7 +349,60 @@ fn damaged_files_by_reference() {
 
 #[test]
 fn damaged_files_on_the_device() {
-    let graphs = ["kv03/baseline", "kv03/complete", "kv03/collision512-compact", "kv03/collision2048-tiled"];
+    let graphs = [
+        "kv03/baseline",
+        "kv03/baseline-tiles-plan",
+        "kv03/complete",
+        "kv03/collision512-compact",
+        "kv03/collision2048-tiled",
+        "kv03/materialized",
+        "kv03/staging",
+    ];
     let engines = graphs.map(Engine::device).into();
-    for_cases(90, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+}
+
+/// Which input an engine refuses, where and why; nothing if it takes both.
+fn refusal(engine: &mut Engine, older: &[u8], newer: &[u8]) -> Option<(usize, u64, String)> {
+    match engine.merge(older, newer) {
+        Err(GraphMergeError::Input { input, error }) => {
+            let why = error.what.split(" (found by node").next().unwrap_or_default();
+            Some((input, error.offset, why.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Two files with some bits of their payloads flipped.
+fn flipped() -> impl Strategy<Value = [Vec<u8>; 2]> {
+    let flips = || prop::collection::vec(any::<prop::sample::Index>(), 0..4);
+    (rows(70), rows(70), flips(), flips()).prop_map(|(older, newer, in_older, in_newer)| {
+        [(older, in_older), (newer, in_newer)].map(|(rows, flips)| {
+            let mut file = encode(&rows);
+            let bits = Kv03::open(&file).expect("a file").directory.payload_bits as usize;
+            for bit in flips.iter().filter(|_| bits > 0).map(|flip| flip.index(bits)) {
+                file[PAYLOAD_OFFSET as usize + bit / 8] ^= 0x80 >> (bit % 8);
+            }
+            repair_checksums(&mut file);
+            file
+        })
+    })
+}
+
+/// A graph that reads files on the host refuses them in the words of those that do on the device.
+#[test]
+fn refusals_are_the_same_wherever_files_are_read() {
+    let engines = ["kv03/baseline", "kv03/staging", "kv03/materialized"].map(Engine::reference).into();
+    let (first, refused) = (std::cell::RefCell::new(None), std::cell::Cell::new(0));
+    for_cases(400, flipped(), engines, |engine, [older, newer]| {
+        let found = refusal(engine, older, newer);
+        if engine.name.starts_with("kv03/baseline") {
+            let in_block = found.as_ref().is_some_and(|(_, _, why)| why.starts_with("block"));
+            refused.set(refused.get() + usize::from(in_block));
+            first.replace(found);
+        } else {
+            assert_eq!(found, *first.borrow(), "{}", engine.name);
+        }
+    });
+    assert!(refused.get() > 50, "only {} files were refused for a block", refused.get());
 }

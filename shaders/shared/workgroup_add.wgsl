@@ -21,6 +21,8 @@ struct Prefix {
 const ROW: u32 = 16u;
 var<workgroup> lane_values: array<vec4<u32>, GROUP>;
 var<workgroup> row_totals: array<vec4<u32>, 64>;
+var<workgroup> lane_sums: array<u32, GROUP>;
+var<workgroup> row_sums: array<u32, 64>;
 
 // Position of this invocation in the order in which prefixes run.
 fn lane_of(place: Place) -> u32 {
@@ -56,5 +58,24 @@ fn workgroup_prefix(place: Place, value: vec4<u32>) -> Prefix {
 
 // The sum of `value` over the workgroup, in every lane. Control flow must be uniform.
 fn workgroup_sum(place: Place, value: u32) -> u32 {
-    return workgroup_prefix(place, vec4<u32>(value, 0u, 0u, 0u)).total.x;
+    let lane = lane_of(place);
+    lane_sums[lane] = value;
+    workgroupBarrier();
+
+    // Neighbouring lanes read neighbouring words.
+    if lane < GROUP / ROW {
+        var sum = 0u;
+        for (var r = 0u; r < ROW; r += 1u) {
+            sum += lane_sums[r * (GROUP / ROW) + lane];
+        }
+        row_sums[lane] = sum;
+    }
+    workgroupBarrier();
+
+    // As above, a later call writes row_sums only behind its own first barrier.
+    var total = 0u;
+    for (var r = 0u; r < GROUP / ROW; r += 1u) {
+        total += row_sums[r];
+    }
+    return total;
 }

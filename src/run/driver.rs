@@ -230,7 +230,24 @@ impl<'r> Driver<'r> {
         }
         let Interval { begin_seconds, seconds } = self.interval(begin);
         self.host_times.push(NodeTime { node: dispatch.node, begin_seconds, seconds, host_clock: true });
-        Ok(())
+        self.take_made_by(dispatch.node)
+    }
+
+    /// Counts and checks of a host node: nothing has to be read for them, and nodes of the same segment may build on them.
+    fn take_made_by(&mut self, node: NodeId) -> Result<(), RunError> {
+        let program = self.program;
+        let made = |value: ValueId| program.graph.values[value.0 as usize].writers().contains(&node);
+        let counts: Vec<&Count> = program.graph.counts.iter().filter(|count| made(count.value)).collect();
+        let checks: Vec<&Check> = program.graph.checks.iter().filter(|check| made(check.value)).collect();
+        let counted = counts.iter().map(|count| (count.value, count.element as usize));
+        let elements = counted.chain(checks.iter().map(|check| (check.value, 0)));
+        let words: Vec<u32> = elements
+            .map(|(value, element)| {
+                let word = self.host_values[&value][4 * element..].first_chunk();
+                u32::from_le_bytes(*word.expect("counts and checks lie inside their values"))
+            })
+            .collect();
+        self.take_due(&counts, &checks, |index| words[index])
     }
 
     fn host_words(&mut self, value: ValueId, region: Region) -> Result<Vec<u32>, RunError> {
@@ -274,10 +291,14 @@ impl<'r> Driver<'r> {
         Ok(())
     }
 
-    /// Counts and checks that are computed in a segment.
+    /// Counts and checks that the device computes in a segment.
     fn due(&self, segment: u32) -> (Vec<&'r Count>, Vec<&'r Check>) {
         let graph = &self.program.graph;
-        let made = |value: ValueId| self.program.segment_of(value) == segment;
+        let by_host = |value: ValueId| {
+            let writers = graph.values[value.0 as usize].writers();
+            writers.iter().any(|&node| self.program.is_host(node))
+        };
+        let made = |value: ValueId| self.program.segment_of(value) == segment && !by_host(value);
         let counts = graph.counts.iter().filter(|count| made(count.value)).collect();
         let checks = graph.checks.iter().filter(|check| made(check.value)).collect();
         (counts, checks)
@@ -314,7 +335,7 @@ impl<'r> Driver<'r> {
         count_words.chain(check_words).collect()
     }
 
-    /// Looks at counts and checks that were read. A failed check comes first: it explains a wrong count.
+    /// Looks at counts and checks that have come in. A failed check comes first: it explains a wrong count.
     fn take_due(
         &mut self,
         counts: &[&Count],
@@ -421,7 +442,7 @@ fn match_inputs<'r>(program: &Program, given: &[(&str, &'r [u8])]) -> Result<Vec
         let Some((_, bytes)) = given.iter().find(|(name, _)| *name == input.name) else {
             return Err(input_error(
                 &input.name,
-                format!("is missing; give it with --in {}=FILE", input.name),
+                "is missing".to_owned(),
             ));
         };
         let size = program.region(input.value, &program.sizes)?.size_bytes;

@@ -82,7 +82,7 @@ pub enum RunError {
     },
     /// A count came out larger than the graph says it can be.
     #[error(
-        "count `{count}` of node `{node}` is {number}, over its maximum {max}: a kernel or the graph's `max` is wrong"
+        "count `{count}` of node `{node}` is {number}, over its maximum {max}: the graph reserves too little for this input, or a kernel is wrong"
     )]
     CountOverflow {
         /// The count.

@@ -22,6 +22,11 @@ struct Columns {
     shared_bits: Vec<u32>,
     offsets: Vec<u32>,
     payload_bits: u32,
+    /// All keys in full, each at a whole word, its value behind it; and where they begin.
+    arena: Vec<u32>,
+    key_starts: Vec<u32>,
+    /// Bytes that all keys share.
+    prefix: u32,
 }
 
 impl Columns {
@@ -38,10 +43,26 @@ impl Columns {
                 columns.key_bits.push(record.key_bits as u32);
                 columns.retained.push(record.retained_bits as u32);
                 columns.value_bits.push(record.value_bits() as u32);
+                columns.put_in_arena(&cursor);
             }
         }
+        let keys: Vec<&Vec<u8>> = surviving.keys().collect();
+        let shared = |key: &&Vec<u8>| keys[0].iter().zip(*key).take_while(|(a, b)| a == b).count();
+        columns.prefix = keys.iter().map(shared).min().unwrap_or(0) as u32;
         columns.place(&surviving);
         columns
+    }
+
+    /// The key and value of a record, bit by bit.
+    fn put_in_arena(&mut self, cursor: &Cursor<'_>) {
+        self.key_starts.push(self.arena.len() as u32);
+        let record = cursor.record();
+        let key = (0..record.key_bits).map(|at| bit(cursor.key(), at));
+        let value = (record.value_at..record.end).map(|at| bit(cursor.payload(), at));
+        let bits: Vec<bool> = key.chain(value).collect();
+        let word =
+            |bits: &[bool]| (0..).zip(bits).fold(0, |word, (at, &bit)| word | u32::from(bit) << (31 - at));
+        self.arena.extend(bits.chunks(32).map(word));
     }
 
     fn place(&mut self, surviving: &BTreeMap<Vec<u8>, usize>) {
@@ -100,6 +121,22 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
     for emitter in ["words", "bits"] {
         assert!(outputs[emitter] == words(&payload), "{name}: the payload by {emitter}");
     }
+    let in_both = |input: &(&str, Vec<u8>)| !["literal_starts", "key_bits", "retained"].contains(&input.0);
+    let inputs: Vec<_> = inputs.into_iter().filter(in_both).collect();
+    let staged = bench.run("emit/staged.yaml", &symbols, &inputs);
+    let expected: [(&str, &[u32]); 8] = [
+        ("key_starts", &columns.key_starts),
+        ("key_bits", &columns.key_bits),
+        ("value_bits", &columns.value_bits),
+        ("prefix", &[columns.prefix]),
+        ("older_status", &[u32::MAX]),
+        ("newer_status", &[u32::MAX]),
+        ("arena", &columns.arena),
+        ("words", &words(&payload)),
+    ];
+    for (output, expected) in expected {
+        assert!(staged[output] == expected, "{name}: {output} of what the host staged");
+    }
 }
 
 /// Checks all that follows from the offsets, and gives the layout.
@@ -137,7 +174,9 @@ fn run_sections(
         ("extremes", bytes(&extremes)),
         ("last_key_bits", bytes(&[last_key_bits])),
     ];
-    bench.run("emit/sections.yaml", &[("survivors", offsets.len() as u64)], &inputs)
+    let outputs = bench.run("emit/sections.yaml", &[("survivors", offsets.len() as u64)], &inputs);
+    assert_eq!(outputs["plan"], outputs["layout"]);
+    outputs
 }
 
 fn check_sections(name: &str, outputs: &BTreeMap<String, Vec<u32>>, expected: [Vec<u8>; 4]) {
@@ -259,6 +298,28 @@ fn published_sequences_of_offsets_are_encoded() {
     assert_eq!(check(&[0, 13, 33], 9, 7), (3, 0));
 }
 
+/// The layout that the device computes is the one of the host, also where numbers are as large as they get.
+#[test]
+fn layouts_are_planned_alike() {
+    let mut bench = Bench::new();
+    let payloads = [0, 1, 2, 63, 64, 65, 1 << 20, (1 << 20) - 1, (1 << 31) - 1, 0x5a5a_5a5a];
+    let extremes = [[u32::MAX; 2], [1, !1], [13, !13], [13, !14], [72, !72], [1 << 29, !(1 << 29)]];
+    for survivors in [0, 1, 14, 15, 16, 3825, 3840, 3841, 70_000] {
+        for payload in payloads {
+            for extremes in extremes {
+                let inputs = [
+                    ("payload_bits", bytes(&[payload])),
+                    ("extremes", bytes(&extremes)),
+                    ("last_key_bits", bytes(&[payload / 3])),
+                ];
+                let outputs = bench.run("emit/layouts.yaml", &[("survivors", survivors)], &inputs);
+                assert_eq!(outputs["by_device"], outputs["by_host"], "{survivors}, {payload}, {extremes:?}");
+                assert_eq!(outputs["by_host"][0], survivors as u32);
+            }
+        }
+    }
+}
+
 #[test]
 fn groups_are_sparse_wherever_a_step_falls() {
     let mut bench = Bench::new();
@@ -361,7 +422,18 @@ fn emission_of_nonsense_ends() {
             ("shared_bits", shifted(4)),
             ("offsets", shifted(5)),
         ];
-        let outputs = Bench::new().run_on_device("emit/payload.yaml", &symbols, &inputs);
+        let mut bench = Bench::new();
+        let outputs = bench.run_on_device("emit/payload.yaml", &symbols, &inputs);
+        assert_eq!(outputs["words"].len(), 70_001_usize.div_ceil(32));
+        let symbols = [("records", 1000), ("survivors", 1000), ("payload_bits", 70_001), ("arena_words", 80)];
+        let unused = |input: &(&str, Vec<u8>)| !["newer", "retained"].contains(&input.0);
+        let renamed = |(name, column)| match name {
+            "older" => ("arena", column),
+            "literal_starts" => ("key_starts", column),
+            _ => (name, column),
+        };
+        let inputs: Vec<_> = inputs.into_iter().filter(unused).map(renamed).collect();
+        let outputs = bench.run_on_device("emit/arena.yaml", &symbols, &inputs);
         assert_eq!(outputs["words"].len(), 70_001_usize.div_ceil(32));
     }
 }

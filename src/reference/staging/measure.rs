@@ -1,6 +1,6 @@
 //! `staging/measure`
 
-use super::refusal::refusal;
+use super::refusal::{Refusal, refusal};
 use super::{FILES, arena_words, bytes_of, counts, open};
 use crate::format::kv03::{Cursor, Kv03};
 use crate::reference::{Call, Fault, Port};
@@ -21,7 +21,8 @@ pub(in crate::reference) fn measure(call: &Call<'_>) -> Result<(), Fault> {
         words: 0,
     };
     let mut ends: Vec<Vec<u8>> = Vec::new();
-    for (name, records) in FILES.into_iter().zip(counts(call)?) {
+    let mut refusals = FILES.map(|_| Refusal { blocks: NO_FAILURE, keys: NO_FAILURE });
+    for ((name, records), refused) in FILES.into_iter().zip(counts(call)?).zip(&mut refusals) {
         let port = call.port(name)?;
         let bytes = bytes_of(&port)?;
         let file = open(name, &bytes)?;
@@ -30,18 +31,22 @@ pub(in crate::reference) fn measure(call: &Call<'_>) -> Result<(), Fault> {
             return Err(Fault::content(name, what));
         }
         let begin = columns.filled;
-        let mut status = NO_FAILURE;
         match columns.walk(file) {
             Ok(keys) => ends.extend(keys),
             Err(Stop::Refused(what)) => {
-                status = refusal(&port, &file)?;
-                if status == NO_FAILURE {
+                *refused = refusal(&port, &file)?;
+                if refused.keys == NO_FAILURE {
                     return Err(Fault::content(name, what));
                 }
                 columns.clear(begin, records)?;
             }
             Err(Stop::Fault(fault)) => return Err(fault),
         }
+    }
+    // The device looks at the blocks of both files before it compares keys.
+    let in_blocks = refusals.iter().any(|refused| refused.blocks != NO_FAILURE);
+    for (name, refused) in FILES.into_iter().zip(&refusals) {
+        let status = if in_blocks { refused.blocks } else { refused.keys };
         call.port(&format!("{name}_status"))?.set(0, status)?;
     }
     call.port("prefix")?.set(0, common_bytes(&ends))?;

@@ -9,19 +9,25 @@ use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
 use crate::format::kv03::Kv03;
 use crate::reference::{Call, Fault, Port, Reference, ef, input, order, tree};
 
-/// The status word that the passes leave for a file; all ones if they find nothing wrong.
-pub(super) fn refusal(file: &Port<'_>, opened: &Kv03<'_>) -> Result<u32, Fault> {
+/// The status words that the passes leave for a file, all ones where they find nothing wrong.
+pub(super) struct Refusal {
+    /// After the records were read.
+    pub(super) blocks: u32,
+    /// After keys were compared as well.
+    pub(super) keys: u32,
+}
+
+/// Why the passes would refuse a file.
+pub(super) fn refusal(file: &Port<'_>, opened: &Kv03<'_>) -> Result<Refusal, Fault> {
     let passes = Passes::new(file, opened);
     passes.call(ef::select, 0)?;
     passes.call(input::parse, 0)?;
-    // The device looks at the status word here, before it compares keys.
-    if passes.status() == u32::MAX {
-        for step in 0..=opened.records().next_power_of_two().ilog2() {
-            passes.call(tree::levels, step)?;
-        }
-        passes.call(order::ascending, 0)?;
+    let blocks = passes.status();
+    for step in 0..=opened.records().next_power_of_two().ilog2() {
+        passes.call(tree::levels, step)?;
     }
-    Ok(passes.status())
+    passes.call(order::ascending, 0)?;
+    Ok(Refusal { blocks, keys: passes.status() })
 }
 
 /// The numbers and values of the passes, with one name for one thing.
