@@ -251,7 +251,9 @@ pub fn failure(error: RunError) -> Failure {
         RunError::Plan(PlanError::Missing { .. } | PlanError::Unknown { .. }) => {
             Failure::Usage(format!("{error}; give each with --set NAME=N"))
         }
-        RunError::Input { .. } => Failure::Usage(format!("{error}; give each input once with --in NAME=FILE")),
+        RunError::Input { .. } => {
+            Failure::Usage(format!("{error}; give each input once with --in NAME=FILE"))
+        }
         error if error.is_device() => Failure::Device(error.to_string()),
         error => Failure::Input(error.to_string()),
     }

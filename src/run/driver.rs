@@ -440,10 +440,7 @@ fn match_inputs<'r>(program: &Program, given: &[(&str, &'r [u8])]) -> Result<Vec
     let mut matched = Vec::with_capacity(graph.inputs.len());
     for input in &graph.inputs {
         let Some((_, bytes)) = given.iter().find(|(name, _)| *name == input.name) else {
-            return Err(input_error(
-                &input.name,
-                "is missing".to_owned(),
-            ));
+            return Err(input_error(&input.name, "is missing".to_owned()));
         };
         let size = program.region(input.value, &program.sizes)?.size_bytes;
         if bytes.len() as u64 > size || (bytes.len() as u64).next_multiple_of(4) < size {
