@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
+use weft::report::compare::measure::{Contender, measure};
+use weft::report::compare::{Settings, judge};
 use weft::report::html;
 use weft::report::profile::{Options, Profile, profile};
 use weft::run::{Backend, Program, ReferenceBackend};
@@ -109,4 +111,30 @@ fn hostile_names_stay_text() {
     assert_eq!(page.matches("<script").count(), 2);
     assert!(!page.contains("<img") && !page.contains("<!--"));
     leave("report-hostile.html", &page);
+}
+
+#[test]
+fn a_comparison_is_a_page_of_its_own() {
+    let graph = Arc::new(Graph::load(Library::default(), "scan/exclusive").expect("a shipped graph"));
+    let mut backend = ReferenceBackend::new();
+    let symbols = BTreeMap::from([("n".to_owned(), 100)]);
+    let program = Program::new(graph, &symbols, &backend.plan_options()).expect("a program");
+    let items = [1; 400];
+    let label = ["first", "<b>second</b>"];
+    let contenders = label.map(|label| Contender {
+        label: label.to_owned(),
+        program: &program,
+        inputs: vec![("items", &items[..])],
+    });
+    let settings = Settings { runs: 20, ..Settings::default() };
+    let measured = measure(&mut backend, &contenders, &settings, &mut |_, _| {}).expect("equal outputs");
+    let comparison = judge(&measured, settings);
+    let page = html::compare(&comparison);
+    assert_eq!(xml::check(&markup(&page)), Ok(()));
+    assert!(!page.contains("<b>") && page.contains("&lt;b&gt;second&lt;/b&gt; against first"));
+    let against = between(&page, "id=\"against-0\"", "</table>");
+    let rows = 1 + comparison.against_baseline[0].stages.len();
+    assert_eq!(against.matches("class=\"verdict").count(), rows);
+    assert_eq!(against.matches("class=\"estimate").count(), rows, "every interval is drawn");
+    leave("comparison.html", &page);
 }

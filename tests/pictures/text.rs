@@ -48,7 +48,7 @@ fn is_plain(line: &str) -> bool {
     });
     let forbidden = |c: char| c.is_control() || "<>`*~|{}[]\\&".contains(c);
     let letters = |c: char| c.is_ascii_alphanumeric() || " -=.>o|([{/\\}])".contains(c);
-    line.matches('"').count() % 2 == 0
+    line.matches('"').count().is_multiple_of(2)
         && entities
         && !tags.contains(forbidden)
         && outside.chars().all(letters)

@@ -68,7 +68,11 @@ impl Grid {
         let waits = memory.segments.iter().filter(|range| range.start > 0 && !range.is_empty()).count();
         let narrow = all_name_chars.min(NARROW_NAME_CHARS);
         let room = width.saturating_sub(fixed + narrow + waits).max(8);
-        let nodes_in_column = memory.steps.len().div_ceil(room).max(1);
+        // No column reaches over a wait, so that there may be more of them than there are nodes to share them.
+        let mut nodes_in_column = memory.steps.len().div_ceil(room).max(1);
+        while nodes_in_column < memory.steps.len() && columns(memory, nodes_in_column).len() > room {
+            nodes_in_column += 1;
+        }
         let columns = columns(memory, nodes_in_column);
         let column_chars = (room / columns.len().max(1)).clamp(1, WIDE_NODE_CHARS);
         // Names come before wide columns.
@@ -95,13 +99,16 @@ impl Grid {
         let every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter();
         let enough = |every: &usize| every * self.column_chars > digits * self.nodes_in_column;
         let every = every.into_iter().find(enough).unwrap_or(10_000);
+        let waits = self.columns.iter().filter(|(_, waits)| *waits).count();
+        let end = waits + self.columns.len() * self.column_chars;
         let mut ruler: Vec<char> = Vec::new();
         let mut at = 0;
         for (positions, waits) in &self.columns {
             at += usize::from(*waits);
             if let Some(number) = positions.clone().find(|position| position % every == 0) {
                 let number = number.to_string();
-                if ruler.len() < at || at == 0 {
+                let fits = at + number.len() <= end;
+                if fits && (ruler.len() < at || at == 0) {
                     ruler.resize(at, ' ');
                     ruler.extend(number.chars());
                 }
