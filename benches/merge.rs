@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use weft::fixture::{Shape, Side, complete};
 use weft::format::MappedFile;
-use weft::format::kv03::{self, Kv03};
+use weft::format::kv::{File, Framing, encode};
 use weft::merge::cpu::{self, Options};
 use weft::output::{OutputFile, OutputOptions};
 use weft::rows::{OnDuplicate, Reader, RowFormat, Table};
@@ -34,7 +34,7 @@ fn main() -> Result<(), Error> {
     let fixture = [Side::Older, Side::Newer].map(|side| {
         let path = folder.path().join(format!("fixture-{side:?}.kv"));
         let mut file = Vec::new();
-        kv03::encode(largest.rows(side), &mut file).map(|_| (path, file))
+        encode(Framing::Kv03, largest.rows(side), &mut file).map(|_| (path, file))
     });
     let lists = ["older", "newer"].map(|name| import(folder.path(), name));
     println!("{TRIALS} trials each; ns per input record, minimum / median\n");
@@ -62,15 +62,15 @@ fn import(folder: &Path, name: &str) -> Result<(PathBuf, Vec<u8>), Error> {
     let mut table = Table::read(&mut Reader::new(&fs::read(list)?[..], RowFormat::Tsv))?;
     table.sort(OnDuplicate::Error)?;
     let mut file = Vec::new();
-    kv03::encode(table.iter(), &mut file)?;
+    encode(Framing::Kv03, table.iter(), &mut file)?;
     Ok((folder.join(format!("packages-{name}.kv")), file))
 }
 
 fn measure(name: &str, inputs: &[PathBuf], out: &Path) -> Result<String, Error> {
     let (mut job, mut engine, mut memcpy) = (Vec::new(), Vec::new(), Vec::new());
     let mapped = inputs.iter().map(|path| MappedFile::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let opened = mapped.iter().map(|file| Kv03::open(file)).collect::<Result<Vec<_>, _>>()?;
-    let records: u64 = opened.iter().map(Kv03::records).sum();
+    let opened = mapped.iter().map(|file| File::open(file)).collect::<Result<Vec<_>, _>>()?;
+    let records: u64 = opened.iter().map(File::records).sum();
     let input_bytes: usize = mapped.iter().map(|file| file.len()).sum();
     let mut merged = Vec::new();
     cpu::merge(&opened, OPTIONS, &mut merged)?;
@@ -113,7 +113,7 @@ fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
 
 fn whole_job(inputs: &[PathBuf], out: &Path) -> Result<(), Error> {
     let mapped = inputs.iter().map(|path| MappedFile::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let opened = mapped.iter().map(|file| Kv03::open(file)).collect::<Result<Vec<_>, _>>()?;
+    let opened = mapped.iter().map(|file| File::open(file)).collect::<Result<Vec<_>, _>>()?;
     let output = OutputFile::create(out, OutputOptions::default(), mapped.iter().map(MappedFile::file))?;
     cpu::merge(&opened, OPTIONS, output.file())?;
     output.commit()?;

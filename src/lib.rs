@@ -3,17 +3,17 @@
 //! Two files become one, in memory; from [`format::MappedFile`] to [`output::OutputFile`] it is the same:
 //!
 //! ```
-//! use weft::format::kv03::{self, Kv03};
+//! use weft::format::kv::{File, Framing, encode};
 //! use weft::merge::cpu::{self, Options};
 //!
 //! let (mut older, mut newer, mut merged) = (Vec::new(), Vec::new(), Vec::new());
-//! kv03::encode([("apple", Some("1")), ("pear", Some("1"))], &mut older)?;
-//! kv03::encode([("fig", Some("2")), ("pear", None)], &mut newer)?;
+//! encode(Framing::Kv03, [("apple", Some("1")), ("pear", Some("1"))], &mut older)?;
+//! encode(Framing::Kv03, [("fig", Some("2")), ("pear", None)], &mut newer)?;
 //!
-//! let inputs = [Kv03::open(&older)?, Kv03::open(&newer)?];
+//! let inputs = [File::open(&older)?, File::open(&newer)?];
 //! cpu::merge(&inputs, Options { verify: true }, &mut merged)?;
 //!
-//! let mut rows = Kv03::open(&merged)?.rows();
+//! let mut rows = File::open(&merged)?.rows();
 //! assert_eq!(rows.next()?, Some((&b"apple"[..], Some(&b"1"[..]))));
 //! assert_eq!(rows.next()?, Some((&b"fig"[..], Some(&b"2"[..]))));
 //! // The newer file deletes it, and the merge keeps that as a record of its own.

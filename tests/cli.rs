@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Row, data, encode, read, repair_checksums};
+use support::{Row, data, encode, read, repair_checksums, sha256};
 use tempfile::TempDir;
-use weft::format::kv03::{Cursor, Kv03};
+use weft::format::kv::{Cursor, File as KeyValueFile};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
 
@@ -324,6 +324,27 @@ block seeds             352      0
         json["sections"][3],
         serde_json::json!({"name": "offset samples", "offset": 312, "bytes": 16})
     );
+    place.put("two.kv", read("kv02/two-keys-fixed.kv"));
+    let expected = "\
+two.kv: KV02, byte profile, 272 bytes
+records             2 in 1 block
+payload             15 bytes
+common value width  4 bytes, tag included
+last key            2 bytes
+block offsets       2, universe 7, low width 1 bit
+body CRC-32C        4bb818cb as stated (weft check verifies it)
+
+section            at byte  bytes
+payload                224     15
+offset lows            240      8
+offset highs           248      8
+offset samples         256     16
+offset exceptions      272      0
+";
+    assert_eq!(place.ok(&["info", "two.kv"]), expected);
+    let json: Value = serde_json::from_str(&place.ok(&["info", "two.kv", "--json"])).unwrap();
+    let facts = ["format", "payload_bits", "value_width_bits"].map(|name| json[name].to_string());
+    assert_eq!(facts, ["\"kv02\"", "120", "32"]);
     place.put("empty.kv", encode(&[]));
     let empty = place.ok(&["info", "empty.kv"]);
     assert!(
@@ -352,7 +373,7 @@ fn check_goes_on_after_a_failure_and_tells_of_short_retention() {
     );
     assert_eq!(
         messages,
-        "weft: bad.kv: not an Everett file: at byte 0: 8 bytes, fewer than a header's 96; give a KV03 file, or make one \
+        "weft: bad.kv: not an Everett file: at byte 0: 8 bytes, fewer than a header's 96; give a KV02 or KV03 file, or make one \
          from rows with weft import\n\
          weft: none.kv: cannot read: No such file or directory (os error 2); check the path\n"
     );
@@ -401,14 +422,81 @@ fn fixtures_are_the_published_files() {
     assert_eq!(place.ok(&["dump", "lcp/newer.kv"]), "\\x08\t\\x00\\xff\n");
 }
 
+/// Every command knows a file's profile by itself, and a merge takes files of one.
+#[test]
+fn files_of_the_byte_profile_go_through_every_command() {
+    let place = Place::new();
+    place.ok(&["fixture", "byte-fixed-4096", "--out", "bytes"]);
+    assert_eq!(
+        sha256(&place.get("bytes/older.kv")),
+        "38232bcb0e1e340a1176a059f8ae5a0c366dad9b433898c3201ea5528380b561"
+    );
+    place.ok(&["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "merged.kv"]);
+    assert_eq!(
+        sha256(&place.get("merged.kv")),
+        "1fcd0389f5abc90c942a01aeafc7cf15176f290e114e7ceb2d82cca470fbf670"
+    );
+    let by_graph =
+        ["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "by-graph.kv", "--engine", "reference"];
+    assert!(place.ok(&by_graph).contains("kv02/baseline on scalar references"));
+    assert!(place.get("by-graph.kv") == place.get("merged.kv"));
+    assert!(
+        place
+            .ok(&["check", "merged.kv", "--canonical"])
+            .contains("6,839 records, 0 tombstones, longest key 32 bytes")
+    );
+
+    place.put("rows.tsv", place.ok(&["dump", "merged.kv"]));
+    place.ok(&["import", "rows.tsv", "-o", "again.kv", "--profile", "kv02"]);
+    assert!(place.get("again.kv") == place.get("merged.kv"));
+    place.ok(&["import", "rows.tsv", "-o", "bits.kv"]);
+    assert!(place.ok(&["info", "bits.kv"]).starts_with("bits.kv: KV03, bit profile"));
+
+    let mixed = "bits.kv: files of different profiles: this one is KV03, those before it are KV02; a merge takes files of one \
+        profile, and weft dump and weft import turn one into the other";
+    for engine in ["auto", "cpu", "reference"] {
+        place.fails(
+            &["merge", "merged.kv", "again.kv", "bits.kv", "-o", "no.kv", "--engine", engine],
+            1,
+            mixed,
+        );
+    }
+    let other =
+        "the graph kv03/baseline merges KV03 files, and these are KV02; name a graph of the family kv02";
+    place.fails(
+        &[
+            "merge",
+            "bytes/older.kv",
+            "bytes/newer.kv",
+            "-o",
+            "no.kv",
+            "--engine",
+            "reference",
+            "--graph",
+            "kv03/baseline",
+        ],
+        1,
+        other,
+    );
+    for mode in 0..4 {
+        let name = format!("reject-{mode}.kv");
+        place.put(&name, read(format!("kv02/{name}")));
+        for engine in ["cpu", "reference"] {
+            let output = place.run(&["merge", &name, "merged.kv", "-o", "no.kv", "--engine", engine]);
+            assert_eq!(output.status.code(), Some(1), "{name} by {engine}");
+        }
+    }
+    assert!(!place.path("no.kv").exists(), "nothing is left behind");
+}
+
 #[test]
 fn fixtures_that_do_not_exist_or_make_no_sense_are_usage_errors() {
     let place = Place::new();
     place.fails(
         &["fixture", "complete-7", "--out", "x"],
         2,
-        "no fixture is named \"complete-7\"; there are complete-0 to complete-6, cutover-0 to cutover-49, sparse, and \
-         adversarial merges such as lcp-bit-3",
+        "no fixture is named \"complete-7\"; there are complete-0 to complete-6, cutover-0 to cutover-49, sparse, \
+         adversarial merges such as lcp-bit-3, and byte-fixed-N and byte-variable-N with N 4096, 32768 or 131072",
     );
     place.fails(
         &["fixture", "--n", "1", "--ratio", "0", "--out", "x"],
@@ -503,7 +591,7 @@ fn forged_records_are_refused() {
     // The last value of the first block takes a byte of the second block.
     let rows: Vec<Row> = (b'a'..=b'r').map(|key| (vec![key], Some(vec![key]))).collect();
     let file = encode(&rows);
-    let mut cursor = Cursor::new(Kv03::open(&file).unwrap(), true);
+    let mut cursor = Cursor::new(KeyValueFile::open(&file).unwrap(), true);
     while cursor.advance().unwrap() && cursor.ordinal() < 14 {}
     let count_last_bit = cursor.record().value_at + 3;
     // Without a declared width, so that the block's end is what tells.
@@ -524,7 +612,7 @@ fn what_is_no_file_is_refused() {
     place.put("a.kv", encode(&[row("k", "v")]));
     fs::create_dir(place.path("folder")).unwrap();
     mkfifoat(CWD, place.path("pipe"), Mode::from_raw_mode(0o600)).unwrap();
-    let give = "give a KV03 file";
+    let give = "give a KV02 or KV03 file";
     for command in [&["check"][..], &["info"], &["dump"], &["merge", "a.kv", "-o", "out"]] {
         place.fails(
             &[command, &["folder"]].concat(),

@@ -7,17 +7,23 @@ use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use support::{Row, cases, data, encode, merge, merge_with, read, read_json, repair_checksums, rows};
+use support::{
+    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, merge, merge_with,
+    read, read_json, repair_checksums, rows, sha256,
+};
+use weft::fixture::byte;
 use weft::fixture::{Fixture, Side, adversarial, cutover};
-use weft::format::kv03::{Kv03, PAYLOAD_OFFSET, encode as encode_into};
+use weft::format::kv::{File, Framing, Profile, encode as encode_into};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::merge::cpu::Options;
 use weft::merge::graph::{GraphMerge, GraphMergeError};
 use weft::plan;
-use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend, RunError, VerifyError, verify};
+use weft::run::{
+    Backend, Gpu, GpuBackend, Options as RunOptions, ReferenceBackend, RunError, VerifyError, run, verify,
+};
 
-/// Every graph that merges two files.
+/// Every graph that merges two KV03 files.
 const GRAPHS: [&str; 15] = [
     "kv03/baseline",
     "kv03/baseline-plan",
@@ -34,6 +40,20 @@ const GRAPHS: [&str; 15] = [
     "kv03/collision2048-compact",
     "kv03/materialized",
     "kv03/staging",
+];
+
+/// Every graph that merges two KV02 files.
+const BYTE_GRAPHS: [&str; 10] = [
+    "kv02/baseline",
+    "kv02/baseline-tiles",
+    "kv02/baseline-plan",
+    "kv02/baseline-tiles-plan",
+    "kv02/collision512",
+    "kv02/collision512-tiled",
+    "kv02/collision512-compact",
+    "kv02/collision2048",
+    "kv02/collision2048-tiled",
+    "kv02/collision2048-compact",
 ];
 
 static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
@@ -72,7 +92,7 @@ impl Engine {
     }
 
     fn bind<'a>(&self, older: &'a [u8], newer: &'a [u8]) -> Result<GraphMerge<'a>, GraphMergeError> {
-        let (older, newer) = (Kv03::open(older).expect("it opens"), Kv03::open(newer).expect("it opens"));
+        let (older, newer) = (File::open(older).expect("it opens"), File::open(newer).expect("it opens"));
         GraphMerge::new(Arc::clone(&self.graph), older, newer, &self.options, self.cpu_adapter)
     }
 
@@ -90,18 +110,17 @@ impl Engine {
     }
 }
 
-/// All graphs on the device, then all by reference.
-fn engines() -> impl Iterator<Item = Engine> {
-    GRAPHS
-        .iter()
-        .map(|graph| Engine::device(graph))
-        .chain(GRAPHS.iter().map(|graph| Engine::reference(graph)))
+/// Graphs on the device, then by reference.
+fn engines<'g>(graphs: &'g [&str]) -> impl Iterator<Item = Engine> + 'g {
+    let device = graphs.iter().map(|graph| Engine::device(graph));
+    device.chain(graphs.iter().map(|graph| Engine::reference(graph)))
 }
 
 fn pair(fixture: &Fixture) -> [Vec<u8>; 2] {
     [Side::Older, Side::Newer].map(|side| {
         let mut file = Vec::new();
-        encode_into(fixture.rows(side), &mut file).expect("rows ascend");
+        let framing = Framing::of_rows(fixture.profile(), fixture.rows(side));
+        encode_into(framing, fixture.rows(side), &mut file).expect("rows ascend");
         file
     })
 }
@@ -117,7 +136,7 @@ fn golden_merges() {
     let names = golden.iter().map(|name| format!("kv03/{name}"));
     let names: Vec<String> =
         names.chain(conservative.iter().map(|name| format!("kv03-extra/{name}"))).collect();
-    for mut engine in engines() {
+    for mut engine in engines(&GRAPHS) {
         for name in &names {
             let [older, newer, expected] =
                 ["older", "newer", "expected"].map(|part| read(format!("{name}.{part}.kv")));
@@ -145,7 +164,7 @@ fn overlays_go_together() {
 fn adversarial_merges() {
     let merges = adversarial::merges();
     assert_eq!(merges.len(), 81);
-    for mut engine in engines() {
+    for mut engine in engines(&GRAPHS) {
         for case in &merges {
             let (older, newer) = (encode(&case.older), encode(&case.newer));
             let expected = merge(&[&older, &newer]).expect("a merge");
@@ -215,29 +234,36 @@ fn the_package_lists() {
     }
 }
 
+/// Runs a graph on the device node by node beside the references.
+fn assert_verifies(graph: &str, name: &str, older: &[u8], newer: &[u8]) {
+    let mut engine = Engine::device(graph);
+    let bound = engine.bind(older, newer).expect("a plan");
+    let program = bound.into_program().expect("records");
+    let inputs: [(&str, &[u8]); 2] = [("older", older), ("newer", newer)];
+    match verify(&program, engine.backend.as_mut(), &inputs) {
+        Ok(agreement) => assert_eq!(agreement.nodes, program.graph.nodes.len() as u64),
+        Err(VerifyError::Differs(difference)) => panic!("{graph}, {name}: {difference}"),
+        Err(error) => panic!("{graph}, {name}: {error}"),
+    }
+}
+
 #[test]
 fn verification_is_clean() {
     for name in ["boundary-mixed-31", "random-binary-prefix-63", "retention-down-33", "cutover-2"] {
         let [older, newer] = pair(&Fixture::by_name(name).expect("a fixture"));
         for graph in GRAPHS {
-            let mut engine = Engine::device(graph);
-            let bound = engine.bind(&older, &newer).expect("a plan");
-            let program = bound.into_program().expect("records");
-            let inputs: [(&str, &[u8]); 2] = [("older", &older), ("newer", &newer)];
-            match verify(&program, engine.backend.as_mut(), &inputs) {
-                Ok(agreement) => assert_eq!(agreement.nodes, program.graph.nodes.len() as u64),
-                Err(VerifyError::Differs(difference)) => panic!("{graph}, {name}: {difference}"),
-                Err(error) => panic!("{graph}, {name}: {error}"),
-            }
+            assert_verifies(graph, name, &older, &newer);
         }
     }
 }
 
 #[test]
 fn two_empty_files_give_the_empty_file() {
-    let empty = encode(&[]);
-    for mut engine in engines() {
-        engine.assert_merges("two empty files", &empty, &empty, &empty);
+    for (profile, graphs) in [(Profile::Kv02, &BYTE_GRAPHS[..]), (Profile::Kv03, &GRAPHS[..])] {
+        let empty = encode_in(profile, &[]);
+        for mut engine in engines(graphs) {
+            engine.assert_merges("two empty files", &empty, &empty, &empty);
+        }
     }
 }
 
@@ -277,7 +303,7 @@ fn keys_that_take_more_than_is_reserved_end_the_run() {
 
 /// What a graph does with two files must be what the streaming engine does: the same bytes, or a refusal of the same input.
 fn assert_agrees(engine: &mut Engine, older: &[u8], newer: &[u8]) {
-    if Kv03::open(older).is_err() || Kv03::open(newer).is_err() {
+    if File::open(older).is_err() || File::open(newer).is_err() {
         return;
     }
     let expected = merge_with(&[older, newer], Options { verify: true });
@@ -326,29 +352,51 @@ fn for_cases<S: Strategy>(
 }
 
 /// Two files, one of them damaged.
-fn damaged() -> impl Strategy<Value = [Vec<u8>; 2]> {
-    (rows(70), rows(70), edits(), any::<bool>()).prop_map(|(older, newer, edits, which)| {
-        let mut files = [encode(&older), encode(&newer)];
+fn damaged(profile: Profile) -> impl Strategy<Value = [Vec<u8>; 2]> {
+    (rows(70), rows(70), edits(), any::<bool>()).prop_map(move |(older, newer, edits, which)| {
+        let mut files = [encode_in(profile, &older), encode_in(profile, &newer)];
         mutate(&mut files[usize::from(which)], &edits);
         files
     })
 }
 
+/// Two files of the byte profile, each written in one of the ways that it admits.
+fn byte_files() -> impl Strategy<Value = [Vec<u8>; 2]> {
+    let file = (rows(70), 0..4_u8, 0..9_u64).prop_map(|(rows, how, cap)| match how {
+        0 => encode_conservative(Profile::Kv02, &rows, |_| cap),
+        1 => encode_framed(Framing::Kv02 { width: None }, &rows),
+        _ => encode_in(Profile::Kv02, &rows),
+    });
+    let other = (rows(70), any::<bool>()).prop_map(|(rows, declare)| match declare {
+        false => encode_framed(Framing::Kv02 { width: None }, &rows),
+        true => encode_in(Profile::Kv02, &rows),
+    });
+    (file, other).prop_map(|(older, newer)| [older, newer])
+}
+
+fn by_reference(graphs: &[&str]) -> Vec<Engine> {
+    graphs.iter().map(|graph| Engine::reference(graph)).collect()
+}
+
 #[test]
 fn any_two_files_by_reference() {
     let files = (rows(70), rows(70)).prop_map(|(older, newer)| [encode(&older), encode(&newer)]);
-    let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
-    for_cases(200, files, engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    let agree = |engine: &mut Engine, [older, newer]: &[Vec<u8>; 2]| assert_agrees(engine, older, newer);
+    for_cases(200, files, by_reference(&GRAPHS), agree);
+    for_cases(150, byte_files(), by_reference(&BYTE_GRAPHS), agree);
 }
 
 #[test]
 fn damaged_files_by_reference() {
-    let engines = GRAPHS.iter().map(|graph| Engine::reference(graph)).collect();
-    for_cases(600, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    let agree = |engine: &mut Engine, [older, newer]: &[Vec<u8>; 2]| assert_agrees(engine, older, newer);
+    for_cases(600, damaged(Profile::Kv03), by_reference(&GRAPHS), agree);
+    let byte_graphs = ["kv02/baseline", "kv02/baseline-tiles-plan", "kv02/collision2048-compact"];
+    for_cases(400, damaged(Profile::Kv02), by_reference(&byte_graphs), agree);
 }
 
 #[test]
 fn damaged_files_on_the_device() {
+    let agree = |engine: &mut Engine, [older, newer]: &[Vec<u8>; 2]| assert_agrees(engine, older, newer);
     let graphs = [
         "kv03/baseline",
         "kv03/baseline-tiles-plan",
@@ -358,8 +406,90 @@ fn damaged_files_on_the_device() {
         "kv03/materialized",
         "kv03/staging",
     ];
-    let engines = graphs.map(Engine::device).into();
-    for_cases(60, damaged(), engines, |engine, [older, newer]| assert_agrees(engine, older, newer));
+    for_cases(60, damaged(Profile::Kv03), graphs.map(Engine::device).into(), agree);
+    let graphs = ["kv02/baseline", "kv02/collision512"];
+    for_cases(60, damaged(Profile::Kv02), graphs.map(Engine::device).into(), agree);
+}
+
+#[test]
+fn byte_profile_merges() {
+    let merges = byte::merges();
+    let mut engines: Vec<Engine> = engines(&BYTE_GRAPHS).collect();
+    for case in &merges {
+        let [older, newer] = byte_inputs(case);
+        let expected = merge(&[&older, &newer]).expect("a merge");
+        // Small ones by all, the others by the first graph.
+        let all = older.len() + newer.len() < 4096;
+        for engine in engines.iter_mut().filter(|engine| all || engine.name.starts_with("kv02/baseline ")) {
+            engine.assert_merges(&case.name, &older, &newer, &expected);
+        }
+    }
+    assert_eq!(merges.len(), 40);
+}
+
+#[test]
+fn byte_profile_benchmarks() {
+    for (name, sha) in [
+        ("byte-fixed-4096", "1fcd0389f5abc90c942a01aeafc7cf15176f290e114e7ceb2d82cca470fbf670"),
+        ("byte-variable-4096", "bc6f3c4e817dcda9c5a3da4e38532f96a18524adb7de8b004aa7f6c0a9979f52"),
+    ] {
+        let [older, newer] = pair(&Fixture::by_name(name).expect("a fixture"));
+        for graph in BYTE_GRAPHS {
+            let out = Engine::device(graph).merge(&older, &newer).expect("a merge");
+            assert_eq!(sha256(&out), sha, "{graph}: {name}, as published");
+        }
+    }
+}
+
+#[test]
+fn byte_profile_verification_is_clean() {
+    let wanted =
+        ["fixed-31", "mixed-127", "conservative-long-prefix", "variable-single-source-fixed", "random-0"];
+    for case in byte::merges().iter().filter(|case| wanted.contains(&case.name.as_str())) {
+        let [older, newer] = byte_inputs(case);
+        for graph in BYTE_GRAPHS {
+            assert_verifies(graph, &case.name, &older, &newer);
+        }
+    }
+}
+
+/// What the kernels themselves say of the four published rejections, without the checks that the host makes beside them.
+#[test]
+fn published_rejections_have_their_meaning_on_the_device() {
+    let meanings = ["shortest LEB128", "tag of a value", "suffix of a key", "offset cannot be selected"];
+    let empty = encode_in(Profile::Kv02, &[]);
+    for mut engine in engines(&["kv02/baseline"]) {
+        // The check of long keys on such adapters walks over the files, and would refuse them first.
+        engine.cpu_adapter = false;
+        for (mode, meaning) in meanings.iter().enumerate() {
+            let file = read(format!("kv02/reject-{mode}.kv"));
+            let bound = engine.bind(&file, &empty).expect("it opens");
+            let inputs: [(&str, &[u8]); 2] = [("older", &file), ("newer", &empty)];
+            let program = bound.program().expect("a record");
+            match run(program, engine.backend.as_mut(), &inputs, RunOptions::default()) {
+                Err(RunError::Status { text, .. }) => assert!(text.contains(meaning), "{mode}: {text}"),
+                other => panic!("{}, {mode}: {other:?}", engine.name),
+            }
+            assert!(matches!(engine.merge(&file, &empty), Err(GraphMergeError::Input { input: 0, .. })));
+            assert!(matches!(engine.merge(&empty, &file), Err(GraphMergeError::Input { input: 1, .. })));
+        }
+    }
+}
+
+#[test]
+fn files_of_another_profile_are_refused_before_anything_runs() {
+    let rows = [(b"a".to_vec(), None)];
+    let [bytes, bits] = Profile::ALL.map(|profile| encode_in(profile, &rows));
+    for (graph, older, newer, says) in [
+        ("kv03/baseline", &bytes, &bytes, "the graph kv03/baseline merges KV03 files, and these are KV02"),
+        ("kv02/baseline", &bits, &bits, "the graph kv02/baseline merges KV02 files, and these are KV03"),
+        ("kv03/baseline", &bits, &bytes, "files of different profiles"),
+    ] {
+        match Engine::reference(graph).merge(older, newer) {
+            Err(GraphMergeError::Refused(text)) => assert!(text.starts_with(says), "{text}"),
+            other => panic!("{graph}: {other:?}"),
+        }
+    }
 }
 
 /// Which input an engine refuses, where and why; nothing if it takes both.
@@ -379,9 +509,9 @@ fn flipped() -> impl Strategy<Value = [Vec<u8>; 2]> {
     (rows(70), rows(70), flips(), flips()).prop_map(|(older, newer, in_older, in_newer)| {
         [(older, in_older), (newer, in_newer)].map(|(rows, flips)| {
             let mut file = encode(&rows);
-            let bits = Kv03::open(&file).expect("a file").directory.payload_bits as usize;
+            let bits = File::open(&file).expect("a file").directory.payload_bits as usize;
             for bit in flips.iter().filter(|_| bits > 0).map(|flip| flip.index(bits)) {
-                file[PAYLOAD_OFFSET as usize + bit / 8] ^= 0x80 >> (bit % 8);
+                file[Profile::Kv03.payload_offset() as usize + bit / 8] ^= 0x80 >> (bit % 8);
             }
             repair_checksums(&mut file);
             file

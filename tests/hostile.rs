@@ -8,10 +8,13 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use support::{Row, check, decode, encode, merge, merge_with, read, repair_checksums};
-use weft::fixture::{Side, complete};
+use support::{
+    Row, check, decode, encode_conservative, encode_framed, encode_in, merge, merge_with, read,
+    repair_checksums,
+};
+use weft::fixture::{Shape, Side, complete};
 use weft::format::Output;
-use weft::format::kv03::{self, Kv03};
+use weft::format::kv::{self, File, Framing, Profile};
 use weft::merge::cpu::{self, Options};
 
 /// Counts the live bytes of each thread.
@@ -71,7 +74,8 @@ fn assert_sound(file: &[u8]) -> bool {
     };
     let rows: Vec<Row> = decode(file).expect("what was scanned is read");
     assert!(rows.is_sorted_by(|a, b| a.0 < b.0), "keys do not ascend");
-    let encoded = encode(&rows);
+    let profile = File::open(file).expect("what was scanned opens").profile;
+    let encoded = encode_in(profile, &rows);
     assert_eq!(canonical, encoded == file, "canonical is what the encoder writes, and nothing else");
     assert!(merged.expect("what was scanned is merged") == encoded);
     assert!(unverified.expect("what was scanned is merged without checksums") == encoded);
@@ -81,15 +85,22 @@ fn assert_sound(file: &[u8]) -> bool {
 #[test]
 fn every_flipped_bit_of_small_files_is_refused_or_read_as_it_is() {
     let names = [
-        "empty",
-        "one-short",
-        "three-records",
-        "one-empty-key-empty-value",
-        "block-edge-16",
-        "sub-byte-prefixes",
+        "kv03/empty",
+        "kv03/one-short",
+        "kv03/three-records",
+        "kv03/one-empty-key-empty-value",
+        "kv03/block-edge-16",
+        "kv03/sub-byte-prefixes",
+        "kv02/empty",
+        "kv02/empty-variable",
+        "kv02/one-empty-key-tombstone",
+        "kv02/two-keys-fixed",
+        "kv02/two-keys-variable",
+        "kv02/blocks-16",
+        "kv02/prefix-chain",
     ];
     for name in names {
-        let file = read(format!("kv03/{name}.kv"));
+        let file = read(format!("{name}.kv"));
         assert!(assert_sound(&file), "{name}");
         for bit in 0..8 * file.len() {
             let mut flipped = file.clone();
@@ -103,8 +114,8 @@ fn every_flipped_bit_of_small_files_is_refused_or_read_as_it_is() {
 
 #[test]
 fn every_truncation_is_refused() {
-    for name in ["three-records", "block-edge-31"] {
-        let file = read(format!("kv03/{name}.kv"));
+    for name in ["kv03/three-records", "kv03/block-edge-31", "kv02/width-one-mixed", "kv02/blocks-31"] {
+        let file = read(format!("{name}.kv"));
         for length in 0..file.len() {
             assert!(!assert_sound(&file[..length]), "{name} cut to {length} bytes");
         }
@@ -123,16 +134,21 @@ impl Output for Discard {
 
 #[test]
 fn sound_files_are_scanned_and_merged_in_constant_memory() {
-    let shape = complete()[1];
+    for profile in Profile::ALL {
+        assert_constant_memory(complete()[1], profile);
+    }
+}
+
+fn assert_constant_memory(shape: Shape, profile: Profile) {
     let files = [Side::Older, Side::Newer].map(|side| {
         let mut file = Vec::new();
-        kv03::encode(shape.rows(side), &mut file).unwrap();
+        kv::encode(Framing::of_rows(profile, shape.rows(side)), shape.rows(side), &mut file).unwrap();
         file
     });
-    let opened = files.each_ref().map(|file| Kv03::open(file).unwrap());
+    let opened = files.each_ref().map(|file| File::open(file).unwrap());
     let (report, peak) = peak_bytes(|| opened[0].scan().unwrap());
     assert!(peak <= 4096 + 8 * 256, "scanning {} records took {peak} bytes", report.records);
-    let inputs: Vec<Kv03> = opened.iter().copied().cycle().take(8).collect();
+    let inputs: Vec<File> = opened.iter().copied().cycle().take(8).collect();
     let (summary, peak) = peak_bytes(|| cpu::merge(&inputs, Options { verify: true }, Discard).unwrap());
     // One word a block, in an array that grows by doubling and is copied as it grows.
     let block_words = 3 * 8 * summary.records.div_ceil(15) as usize;
@@ -223,11 +239,30 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
+/// A valid file of either profile: canonical, without a declared width, or conservative.
+fn valid_file() -> impl Strategy<Value = Vec<u8>> {
+    (support::profile(), support::rows(50), 0..4_u8, 0..9_u64).prop_map(|(profile, rows, how, cap)| match how
+    {
+        0 => encode_conservative(profile, &rows, |_| cap),
+        1 if profile == Profile::Kv02 => encode_framed(Framing::Kv02 { width: None }, &rows),
+        _ => encode_in(profile, &rows),
+    })
+}
+
+/// Where a valid file has its payload.
+fn payload_range(file: &[u8]) -> std::ops::Range<usize> {
+    let opened = File::open(file).unwrap();
+    let start = opened.profile.payload_offset() as usize;
+    start..start + opened.section(0).len()
+}
+
 /// Makes the lengths that the header states those of the file, so that a change of length gets past them.
 fn repair_lengths(file: &mut [u8]) {
     if file.len() >= 96 {
-        let (body_bits, total) = (8 * (file.len() as u64 - 96), file.len() as u64);
-        file[48..56].copy_from_slice(&body_bits.to_le_bytes());
+        let (body, total) = (file.len() as u64 - 96, file.len() as u64);
+        // In the header's unit, which is 0 for bytes.
+        let extent = if file[16] == 0 { body } else { 8 * body };
+        file[48..56].copy_from_slice(&extent.to_le_bytes());
         file[80..88].copy_from_slice(&total.to_le_bytes());
     }
 }
@@ -237,10 +272,9 @@ proptest! {
 
     #[test]
     fn edited_files_are_refused_or_read_as_they_are(
-        rows in support::rows(50),
+        mut file in valid_file(),
         edits in proptest::collection::vec(edit(), 1..4),
     ) {
-        let mut file = encode(&rows);
         edits.iter().for_each(|edit| edit.apply(&mut file));
         assert_sound(&file);
         repair_checksums(&mut file);
@@ -252,15 +286,14 @@ proptest! {
 
     #[test]
     fn payloads_of_noise_are_refused_or_read_as_they_are(
-        rows in support::rows(50),
+        mut file in valid_file(),
         noise in proptest::collection::vec(prop_oneof![Just(0_u8), any::<u8>()], 1..64),
         at in any::<Index>(),
     ) {
-        let mut file = encode(&rows);
-        let payload = Kv03::open(&file).unwrap().section(0).len();
-        if payload > 0 {
-            let start = 288 + at.index(payload);
-            let end = (288 + payload).min(start + noise.len());
+        let payload = payload_range(&file);
+        if !payload.is_empty() {
+            let start = payload.start + at.index(payload.len());
+            let end = payload.end.min(start + noise.len());
             file[start..end].copy_from_slice(&noise[..end - start]);
             repair_checksums(&mut file);
             assert_sound(&file);
@@ -274,12 +307,12 @@ proptest! {
     /// Files large enough for several groups of offsets, and for one whose positions are listed.
     #[test]
     fn edited_offsets_are_refused_or_read_as_they_are(
+        profile in support::profile(),
         name in proptest::sample::select(vec!["two-offset-groups", "offset-group-sparse"]),
         edits in proptest::collection::vec(edit(), 1..3),
     ) {
-        let mut file = read(format!("kv03/{name}.kv"));
-        let payload_end = 288 + Kv03::open(&file).unwrap().section(0).len();
-        let mut offsets = file.split_off(payload_end);
+        let mut file = encode_in(profile, &decode(&read(format!("kv03/{name}.kv"))).unwrap());
+        let mut offsets = file.split_off(payload_range(&file).end);
         edits.iter().for_each(|edit| edit.apply(&mut offsets));
         file.extend(offsets);
         repair_lengths(&mut file);

@@ -5,21 +5,24 @@ mod support;
 use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
-use support::{Row, check, decode, encode, merge, merge_with, read_table};
+use support::{
+    Row, byte_inputs, check, decode, encode, encode_in, merge, merge_with, read_json, read_table, sha256,
+};
+use weft::fixture::byte;
 use weft::fixture::{Fixture, Shape, Side, adversarial};
 use weft::format::FormatErrorKind;
-use weft::format::kv03::{Cursor, Kv03, Summary, encode as encode_into};
+use weft::format::kv::{Cursor, File, Framing, Profile, Summary, encode as encode_into};
 use weft::merge::cpu::{self, MergeError, Options};
 
 /// Encodes rows without holding them.
 fn encode_rows(rows: impl Iterator<Item = Row>) -> Vec<u8> {
     let mut file = Vec::new();
-    encode_into(rows, &mut file).unwrap();
+    encode_into(Framing::Kv03, rows, &mut file).unwrap();
     file
 }
 
 fn merge_pair(older: &[u8], newer: &[u8]) -> (Vec<u8>, Summary) {
-    let inputs = [older, newer].map(|file| Kv03::open(file).unwrap());
+    let inputs = [older, newer].map(|file| File::open(file).unwrap());
     let mut out = Vec::new();
     let summary = cpu::merge(&inputs, Options { verify: true }, &mut out).unwrap();
     (out, summary)
@@ -29,9 +32,9 @@ fn merge_pair(older: &[u8], newer: &[u8]) -> (Vec<u8>, Summary) {
 fn assert_published(line: &HashMap<String, String>, older: &[u8], newer: &[u8]) -> Vec<u8> {
     let name = &line["name"];
     let (out, summary) = merge_pair(older, newer);
-    let records = |file: &[u8]| Kv03::open(file).unwrap().records();
+    let records = |file: &[u8]| File::open(file).unwrap().records();
     let crc = format!("{:08x}", crc32c::crc32c(&out));
-    let width = summary.common_width.map_or("none".to_owned(), |bits| bits.to_string());
+    let width = summary.value_width_bits.map_or("none".to_owned(), |bits| bits.to_string());
     let numbers = [
         ("older_records", records(older)),
         ("newer_records", records(newer)),
@@ -103,6 +106,88 @@ fn adversarial_merges_have_the_published_sizes_and_checksums() {
     }
 }
 
+#[test]
+fn byte_profile_merges_have_the_published_sizes() {
+    let table = read_table("fixtures/byte_merges.tsv");
+    let merges = byte::merges();
+    assert_eq!((table.len(), merges.len()), (40, 40));
+    for (line, merge) in table.iter().zip(&merges) {
+        assert_eq!(line["name"], merge.name);
+        let [older, newer] = byte_inputs(merge);
+        let (out, summary) = merge_pair(&older, &newer);
+        let name = &merge.name;
+        let found = (summary.records.to_string(), out.len().to_string());
+        assert_eq!(found, (line["survivors"].clone(), line["file_bytes"].clone()), "{name}");
+        let rows = merged_map(&[merge.older.clone(), merge.newer.clone()]);
+        assert!(out == encode_in(Profile::Kv02, &rows), "{name}: the batch encoding of the union");
+        assert!(check(&out).unwrap() && decode(&out).unwrap() == rows, "{name}");
+        assert_literals_are_tails(&[&older, &newer], &out);
+    }
+}
+
+/// The same merges, as far as another encoder made the files: equal inputs, equal outputs.
+#[test]
+fn byte_profile_merges_have_the_golden_bytes() {
+    let golden = read_json("kv02/merge.json");
+    let merges = byte::merges();
+    for case in golden.as_array().unwrap() {
+        let name = case["name"].as_str().unwrap();
+        let merge = merges.iter().find(|merge| merge.name == name).expect("one of the forty");
+        let [older, newer] = byte_inputs(merge);
+        let (out, _) = merge_pair(&older, &newer);
+        for (file, part) in [(&older, "older"), (&newer, "newer"), (&out, "output")] {
+            assert_eq!(sha256(file), case[part]["sha256"].as_str().unwrap(), "{name}: {part}");
+        }
+    }
+    assert_eq!(golden.as_array().unwrap().len(), 29);
+}
+
+#[test]
+fn byte_profile_benchmarks_have_the_published_sizes_and_hashes() {
+    let published = read_json("kv02/published_bench.json");
+    let table = read_table("fixtures/byte_shapes.tsv");
+    assert_eq!(table.len(), 6);
+    for line in &table {
+        let fixture = Fixture::by_name(&line["name"]).expect("a benchmark");
+        let [older, newer] = [Side::Older, Side::Newer].map(|side| {
+            let mut file = Vec::new();
+            encode_into(
+                Framing::of_rows(fixture.profile(), fixture.rows(side)),
+                fixture.rows(side),
+                &mut file,
+            )
+            .unwrap();
+            file
+        });
+        let out = assert_published(line, &older, &newer);
+        let hashes = published
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|case| line["name"] == format!("byte-{}", case["name"].as_str().unwrap()));
+        for (file, part) in [(&older, "older"), (&newer, "newer"), (&out, "output")] {
+            if let Some(hashes) = hashes {
+                assert_eq!(
+                    sha256(file),
+                    hashes["sha256"][part].as_str().unwrap(),
+                    "{}: {part}",
+                    line["name"]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn files_of_two_profiles_do_not_merge() {
+    let rows = [(b"a".to_vec(), None)];
+    let files = [Profile::Kv03, Profile::Kv03, Profile::Kv02].map(|profile| encode_in(profile, &rows));
+    match merge(&files.each_ref().map(Vec::as_slice)) {
+        Err(MergeError::Profiles(mixed)) => assert_eq!((mixed.input, mixed.profile), (2, Profile::Kv02)),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// What a merge must give: an ordered map updated oldest first.
 fn merged_map(inputs: &[Vec<Row>]) -> Vec<Row> {
     inputs.iter().flatten().cloned().collect::<BTreeMap<_, _>>().into_iter().collect()
@@ -110,7 +195,7 @@ fn merged_map(inputs: &[Vec<Row>]) -> Vec<Row> {
 
 /// Of every record: its key, and how many of the key's bits its file retains from the record before.
 fn retained_bits(file: &[u8]) -> BTreeMap<Vec<u8>, u64> {
-    let mut cursor = Cursor::new(Kv03::open(file).unwrap(), true);
+    let mut cursor = Cursor::new(File::open(file).unwrap(), true);
     let mut retained = BTreeMap::new();
     while cursor.advance().unwrap() {
         retained.insert(cursor.key().to_vec(), cursor.record().retained_bits);
@@ -171,7 +256,7 @@ fn a_failing_output_stops_the_merge() {
         }
     }
     let file = encode(&[(b"a".to_vec(), None)]);
-    let inputs = [Kv03::open(&file).unwrap()];
+    let inputs = [File::open(&file).unwrap()];
     let error = cpu::merge(&inputs, Options { verify: true }, Full).unwrap_err();
     assert!(matches!(error, MergeError::Output(error) if error.kind() == std::io::ErrorKind::StorageFull));
 }
@@ -180,27 +265,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn a_merge_is_a_map_updated_oldest_first(inputs in proptest::collection::vec(support::rows(40), 0..7)) {
-        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode(rows)).collect();
+    fn a_merge_is_a_map_updated_oldest_first(profile in support::profile(), inputs in proptest::collection::vec(support::rows(40), 1..7)) {
+        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode_in(profile, rows)).collect();
         let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
         let out = merge(&files).unwrap();
         prop_assert_eq!(decode(&out).unwrap(), merged_map(&inputs));
-        prop_assert!(out == encode(&merged_map(&inputs)), "the rows are right, the bytes are not canonical");
+        prop_assert!(out == encode_in(profile, &merged_map(&inputs)), "the rows are right, the bytes are not canonical");
         prop_assert!(check(&out).unwrap());
         assert_literals_are_tails(&files, &out);
     }
 
     #[test]
-    fn empty_files_and_twins_change_nothing(rows in support::rows(60)) {
-        let (file, empty) = (encode(&rows), encode(&[]));
+    fn empty_files_and_twins_change_nothing(profile in support::profile(), rows in support::rows(60)) {
+        let (file, empty) = (encode_in(profile, &rows), encode_in(profile, &[]));
         for inputs in [&[&file[..]][..], &[&file, &empty], &[&empty, &file], &[&empty, &file, &empty], &[&file, &file]] {
             prop_assert!(merge(inputs).unwrap() == file);
         }
     }
 
     #[test]
-    fn merging_in_steps_is_merging_at_once(inputs in proptest::collection::vec(support::rows(30), 3..6), split in 1..3_usize) {
-        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode(rows)).collect();
+    fn merging_in_steps_is_merging_at_once(profile in support::profile(), inputs in proptest::collection::vec(support::rows(30), 3..6), split in 1..3_usize) {
+        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode_in(profile, rows)).collect();
         let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
         let (left, right) = files.split_at(split);
         let (left, right) = (merge(left).unwrap(), merge(right).unwrap());
@@ -229,15 +314,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn long_files_merge_as_short_ones_do(inputs in proptest::collection::vec(long_rows(), 1..4)) {
-        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode(rows)).collect();
+    fn long_files_merge_as_short_ones_do(profile in support::profile(), inputs in proptest::collection::vec(long_rows(), 1..4)) {
+        let files: Vec<Vec<u8>> = inputs.iter().map(|rows| encode_in(profile, rows)).collect();
         let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
         for (file, rows) in files.iter().zip(&inputs) {
             prop_assert!(decode(file).unwrap() == *rows);
             prop_assert!(check(file).unwrap());
         }
         let out = merge(&files).unwrap();
-        prop_assert!(out == encode(&merged_map(&inputs)));
+        prop_assert!(out == encode_in(profile, &merged_map(&inputs)));
         assert_literals_are_tails(&files, &out);
     }
 }

@@ -13,11 +13,11 @@ fn entry_count() -> u32 {
 
 fn entry(j: u32) -> u32 {
     let records = min(15u * j, survivors());
-    var start = payload_bits();
+    var start = payload_extent();
     if records < survivors() {
         start = offsets[records];
     }
-    return start - records * common_bits();
+    return start - records * common_width();
 }
 
 // The lowest bits of an entry, which the lows hold.

@@ -27,7 +27,7 @@ fn bits(
     @builtin(local_invocation_index) local: u32,
 ) {
     let word = linear_invocation(group, groups, local, GROUP);
-    let all_bits = payload_bits();
+    let all_bits = payload_extent();
     if word >= ceil_div(all_bits, 32u) {
         return;
     }

@@ -38,7 +38,7 @@ fn record_at(i: u32) -> Record {
     let key = key_bits[entry];
     let shared_here = shared_bits[i];
     record.start = offsets[i];
-    var end = payload_bits();
+    var end = payload_extent();
     if i + 1u < survivors() {
         end = offsets[i + 1u];
     }

@@ -38,7 +38,7 @@ fn words(
     @builtin(local_invocation_index) local: u32,
 ) {
     let word = linear_invocation(group, groups, local, GROUP);
-    let all_bits = payload_bits();
+    let all_bits = payload_extent();
     if word >= ceil_div(all_bits, 32u) {
         return;
     }

@@ -1,4 +1,5 @@
-// Walks blocks of 15 records, an invocation each, and writes where keys and values lie.
+// Walks blocks of 15 records, an invocation each, and writes where keys and values lie. How one record is read is said by
+// input/bit_records.wgsl or input/byte_records.wgsl, which also say what the unit of a file's addresses is.
 //
 // A block gets the code of the first thing that is wrong with it. Columns of the record at fault and of those behind it in
 // the block are zero, so that no later pass reads outside of the payload or counts past 32 bits because of them.
@@ -15,6 +16,8 @@ const BAD_SUFFIX: u32 = 5u;
 const BAD_VALUE: u32 = 6u;
 const NOT_AT_NEXT: u32 = 7u;
 const LAST_KEY: u32 = 8u;
+const BAD_COUNT: u32 = 9u;
+const BAD_TAG: u32 = 10u;
 
 struct Params {
     records: u32,
@@ -33,31 +36,16 @@ var<immediate> params: Params;
 @group(0) @binding(5) var<storage, read_write> value_bits: array<u32>;
 @group(0) @binding(6) var<storage, read_write> status: array<atomic<u32>>;
 
-// 32 bits of the payload from bit `at` on.
+// 32 bits of the file from bit `at` on.
 fn window(at: u32) -> u32 {
-    let word = PAYLOAD_WORD + at / 32u;
+    let word = at / 32u;
     return window_of(file[word], file[word + 1u], at % 32u);
 }
 
-// A number in the exponential-Golomb code of order zero. Its code has no bits where it is cut off or longer than 63 bits.
+// A number, and the bits that its code takes: none where it is no code of the profile or passes the end of its block.
 struct Count {
     value: u32,
     bits: u32,
-}
-
-// The count at `at`, of which `bits_left` bits lie in the block.
-fn count_at(at: u32, bits_left: u32) -> Count {
-    let head = window(at);
-    let zeros = countLeadingZeros(head);
-    let bits = 2u * zeros + 1u;
-    if zeros == 32u || bits > bits_left {
-        return Count(0u, 0u);
-    }
-    var tail = head << zeros;
-    if bits > 32u {
-        tail = window(at + zeros);
-    }
-    return Count((tail >> (31u - zeros)) - 1u, bits);
 }
 
 // A record, and the code of what is wrong with it, 0 for nothing.
@@ -74,66 +62,15 @@ fn failed(failure: u32) -> Parsed {
     return Parsed(failure, 0u, 0u, 0u, 0u, 0u);
 }
 
-// Bits of the value at `at`, 0 if it is wrong.
-fn value_at(at: u32, end: u32) -> u32 {
-    if at >= end {
-        return 0u;
-    }
-    var bits = 1u;
-    if window(at) >> 31u == 1u {
-        let count = count_at(at + 1u, end - at - 1u);
-        if count.bits == 0u || count.value > (end - at - 1u - count.bits) / 8u {
-            return 0u;
-        }
-        bits += count.bits + 8u * count.value;
-    }
-    return select(0u, bits, params.common_bits == 0u || bits == params.common_bits);
-}
-
-// The record at `at` in a block that ends at `end`, behind a key of `previous` bits.
-fn record_at(record: u32, at: u32, end: u32, previous: u32) -> Parsed {
-    let control = count_at(at, end - at);
-    if control.bits == 0u {
-        return failed(BAD_CONTROL);
-    }
-    var kept = previous - min(control.value, previous);
-    if record % BLOCK_RECORDS > 0u {
-        if control.value > previous {
-            return failed(BAD_CONTROL);
-        }
-    } else {
-        // The position counts the selector bit. No key is longer than the payload, which holds all its bits.
-        if control.value == 0u || control.value - 1u > params.payload_bits {
-            return failed(BAD_CONTROL);
-        }
-        kept = control.value - 1u;
-        if record == 0u && kept > 0u {
-            return failed(RETAINS_TOO_MUCH);
-        }
-    }
-    let suffix_at = at + control.bits;
-    let suffix = count_at(suffix_at, end - suffix_at);
-    let literal_start = suffix_at + suffix.bits;
-    let key = kept + suffix.value;
-    if suffix.bits == 0u || suffix.value > end - literal_start || key > params.payload_bits || key % 8u != 0u {
-        return failed(BAD_SUFFIX);
-    }
-    let value_start = literal_start + suffix.value;
-    let value = value_at(value_start, end);
-    if value == 0u {
-        return failed(BAD_VALUE);
-    }
-    return Parsed(0u, kept, key, literal_start, value, value_start + value);
-}
-
 // The code of what is wrong with where a block lies, 0 for nothing.
 fn extent_failure(block: u32, start: u32, end: u32) -> u32 {
     if starts[block] == NOTHING || starts[block + 1u] == NOTHING {
         return NO_OFFSET;
     }
     let last = block + 1u == ceil_div(params.records, BLOCK_RECORDS);
-    let inside = start < end && end <= params.payload_bits;
-    let covers = (block > 0u || start == 0u) && (!last || end == params.payload_bits);
+    let payload_end = PAYLOAD_BIT + params.payload_bits;
+    let inside = start < end && end <= payload_end;
+    let covers = (block > 0u || start == PAYLOAD_BIT) && (!last || end == payload_end);
     return select(NOT_INSIDE, 0u, inside && covers);
 }
 
@@ -149,8 +86,8 @@ fn parse(
     }
     let first = BLOCK_RECORDS * block;
     let behind = min(first + BLOCK_RECORDS, params.records);
-    let start = starts[block] + first * params.common_bits;
-    let end = starts[block + 1u] + behind * params.common_bits;
+    let start = PAYLOAD_BIT + UNIT * starts[block] + first * params.common_bits;
+    let end = PAYLOAD_BIT + UNIT * starts[block + 1u] + behind * params.common_bits;
 
     var failure = extent_failure(block, start, end);
     var parsed = failed(failure);

@@ -1,7 +1,7 @@
 // Lays the output out: one invocation computes the eight numbers that everything after it reads.
 
 @group(0) @binding(0) var<storage, read> n_survivors: array<u32>;
-@group(0) @binding(1) var<storage, read> payload_bits: array<u32>;
+@group(0) @binding(1) var<storage, read> extent: array<u32>;
 @group(0) @binding(2) var<storage, read> extremes: array<u32>;
 @group(0) @binding(3) var<storage, read> last_key_bits: array<u32>;
 @group(0) @binding(4) var<storage, read_write> output_layout: array<u32>;
@@ -18,15 +18,15 @@ fn plan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         return;
     }
     let survivors = n_survivors[0];
-    let payload = payload_bits[0];
+    let payload = extent[0];
     let least = extremes[0];
-    let common_bits = select(0u, least, least == ~extremes[1]);
-    let universe = payload - survivors * common_bits;
+    let common_width = select(0u, least, least == ~extremes[1]);
+    let universe = payload - survivors * common_width;
     let entries = ceil_div(survivors, 15u) + 1u;
     let low_width = low_width_of(universe, entries);
     output_layout[0] = survivors;
     output_layout[1] = payload;
-    output_layout[2] = common_bits;
+    output_layout[2] = common_width;
     output_layout[3] = universe;
     output_layout[4] = low_width;
     output_layout[5] = last_key_bits[0];

@@ -1,8 +1,5 @@
 // Bit strings in files: the first bit is the highest of the first byte.
 
-// The word of a file with which its payload begins.
-const PAYLOAD_WORD: u32 = 72u;
-
 // The bytes of a word in opposite order: a word of a file with its first bit highest, and back.
 fn swap_bytes(word: u32) -> u32 {
     let pairs = ((word & 0x00ff00ffu) << 8u) | ((word >> 8u) & 0x00ff00ffu);

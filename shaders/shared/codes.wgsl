@@ -1,6 +1,23 @@
-// The exponential-Golomb code of order zero: x + 1 in binary, after one zero for each of its bits but the first.
+// The counts of the bit profile, in the exponential-Golomb code of order zero: x + 1 in binary, after one zero for each of its
+// bits but the first. shared/byte_codes.wgsl declares for the byte profile what passes of both need: UNIT, SELECTOR, count_len.
 //
 // Numbers are below 2^32 - 1, which takes up to 63 bits.
+
+// Bits of what the file's addresses count.
+const UNIT: u32 = 1u;
+
+// Units that an absolute retained position counts before the key.
+const SELECTOR: u32 = 1u;
+
+// Bits of a count.
+fn count_len(x: u32) -> u32 {
+    return golomb_len(x);
+}
+
+// Bits that a record of the output spends on how long its value is: the value says so itself.
+fn value_count_len(value_bits: u32) -> u32 {
+    return 0u;
+}
 
 // Bits of the code of x.
 fn golomb_len(x: u32) -> u32 {

@@ -5,13 +5,13 @@ fn survivors() -> u32 {
     return output_layout[0];
 }
 
-// Bits in the payload.
-fn payload_bits() -> u32 {
+// Units in the payload: bits or bytes, as the profile counts.
+fn payload_extent() -> u32 {
     return output_layout[1];
 }
 
-// Bits of every value, tag and count included; 0 when they differ.
-fn common_bits() -> u32 {
+// Units of every encoded value; 0 when they differ.
+fn common_width() -> u32 {
     return output_layout[2];
 }
 

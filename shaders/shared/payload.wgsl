@@ -1,8 +1,9 @@
-// The payloads of two files. The pass declares them as `older` and `newer`: array<u32>.
+// What two files hold, as bits counted from their beginning, so that nobody needs to know where their payloads begin. The pass
+// declares them as `older` and `newer`: array<u32>.
 
-// 32 bits from bit `at` of an input's payload on; zeros follow the end of the file. Of damaged inputs `at` can be anything.
+// 32 bits from bit `at` of an input on; zeros follow the end of the file. Of damaged inputs `at` can be anything.
 fn payload_window(in_newer: bool, at: u32) -> u32 {
-    let word = PAYLOAD_WORD + at / 32u;
+    let word = at / 32u;
     if in_newer {
         return window_of(newer_word(word), newer_word(word + 1u), at % 32u);
     }

@@ -1,4 +1,5 @@
-// For each surviving record the bits its key shares with the surviving key before it, and its length in the output.
+// For each surviving record the bits its key shares with the surviving key before it, in whole units, and its length in the
+// output in units.
 
 const GROUP: u32 = 256u;
 const BLOCK_RECORDS: u32 = 15u;
@@ -20,13 +21,13 @@ fn shared_with_previous(i: u32, record: u32) -> u32 {
     return compare_keys(refs[i - 1u], record, inherited(record)).shared_bits;
 }
 
-// What the code in front of a suffix says: an absolute position, the selector bit included, at the head of a block, else
-// how many bits of the key before are dropped.
+// What the code in front of a suffix says, in units: an absolute position, the selector included, at the head of a block,
+// else how much of the key before is dropped.
 fn control_of(i: u32, agreed: u32) -> u32 {
     if i % BLOCK_RECORDS == 0u {
-        return agreed + 1u;
+        return SELECTOR + agreed / UNIT;
     }
-    return key_bits[refs[i - 1u]] - agreed;
+    return (key_bits[refs[i - 1u]] - agreed) / UNIT;
 }
 
 @compute @workgroup_size(GROUP)
@@ -40,8 +41,11 @@ fn records(
         return;
     }
     let record = refs[i];
-    let agreed = shared_with_previous(i, record);
+    let all = shared_with_previous(i, record);
+    let agreed = all - all % UNIT;
     let suffix = key_bits[record] - agreed;
+    let value = value_bits[record];
+    let counts = count_len(control_of(i, agreed)) + count_len(suffix / UNIT) + value_count_len(value);
     shared_bits[i] = agreed;
-    lengths[i] = golomb_len(control_of(i, agreed)) + golomb_len(suffix) + suffix + value_bits[record];
+    lengths[i] = (counts + suffix + value) / UNIT;
 }

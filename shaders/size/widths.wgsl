@@ -1,4 +1,4 @@
-// The least and the greatest length of the surviving values, and the length of the last key.
+// The least and the greatest length of the surviving values in units, and the length of the last key.
 //
 // Both extremes are minima, the greatest length as the least complement, so that one word of all ones is their start.
 // A workgroup first finds its own in workgroup memory: two atomics on memory of the device instead of 512.
@@ -30,9 +30,9 @@ fn widths(
     workgroupBarrier();
     if i < survivors {
         let record = refs[i];
-        let bits = value_bits[record];
-        atomicMin(&least, bits);
-        atomicMin(&least_complement, ~bits);
+        let width = value_bits[record] / UNIT;
+        atomicMin(&least, width);
+        atomicMin(&least_complement, ~width);
         if i == survivors - 1u {
             last_key_bits[0] = key_bits[record];
         }

@@ -1,19 +1,19 @@
-//! `weft check`: a full scan of KV03 files.
+//! `weft check`: a full scan of key-value files.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weft::format::kv03::ScanReport;
+use weft::format::kv::ScanReport;
 
 use super::progress::{Progress, Total};
 use super::{Failure, files, text};
 
-/// Read KV03 files whole and check every rule of the format
+/// Read key-value files whole and check every rule of the format
 ///
 /// All files are checked, also after one that fails.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The KV03 files
+    /// The files, KV02 or KV03
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Refuse valid files that are not byte for byte what an encoder writes for their rows

@@ -1,4 +1,4 @@
-//! `weft dump`: the rows of a KV03 file as text.
+//! `weft dump`: the rows of a key-value file as text.
 
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use weft::rows::Writer;
 use super::Failure;
 use super::files::{self, RowFormatArg};
 
-/// Write a KV03 file's rows as text to standard output, as import reads them
+/// Write a key-value file's rows as text to standard output, as import reads them
 #[derive(clap::Args)]
 pub struct Args {
-    /// The KV03 file
+    /// The file, KV02 or KV03
     file: PathBuf,
     /// How to write the rows
     #[arg(long, value_enum, default_value_t = RowFormatArg::Tsv)]

@@ -53,8 +53,8 @@ impl Failure {
     /// A file that is not what it should be.
     pub fn format(path: &Path, error: &FormatError) -> Failure {
         let advice = match error.kind {
-            FormatErrorKind::NotEverett => "give a KV03 file, or make one from rows with weft import",
-            FormatErrorKind::Unsupported => "give a KV03 file of the bit profile",
+            FormatErrorKind::NotEverett => "give a KV02 or KV03 file, or make one from rows with weft import",
+            FormatErrorKind::Unsupported => "give a KV02 or KV03 file",
             FormatErrorKind::Corrupt => "restore the file from a good copy",
         };
         Failure::Input(format!("{}: {error}; {advice}", path.display()))
@@ -62,7 +62,7 @@ impl Failure {
 
     /// A file that could not be opened and mapped.
     pub fn map(path: &Path, error: MapError) -> Failure {
-        Failure::map_as(path, error, "a KV03 file")
+        Failure::map_as(path, error, "a KV02 or KV03 file")
     }
 
     /// A file that cannot be mapped, where another kind of file is wanted.

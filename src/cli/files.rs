@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use weft::format::MappedFile;
-use weft::format::kv03::Kv03;
+use weft::format::kv::{File as KeyValueFile, Profile};
 use weft::output::{OutputFile, OutputOptions};
 use weft::rows::RowFormat;
 
@@ -16,9 +16,27 @@ pub fn map(path: &Path) -> Result<MappedFile, Failure> {
     MappedFile::open(path).map_err(|error| Failure::map(path, error))
 }
 
-/// Opens a mapped file as KV03.
-pub fn open<'a>(path: &Path, file: &'a MappedFile) -> Result<Kv03<'a>, Failure> {
-    Kv03::open(file).map_err(|error| Failure::format(path, &error))
+/// Opens a mapped file, of whichever profile it is.
+pub fn open<'a>(path: &Path, file: &'a MappedFile) -> Result<KeyValueFile<'a>, Failure> {
+    KeyValueFile::open(file).map_err(|error| Failure::format(path, &error))
+}
+
+/// The profile of a file to be written.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum ProfileArg {
+    /// The byte profile
+    Kv02,
+    /// The bit profile
+    Kv03,
+}
+
+impl From<ProfileArg> for Profile {
+    fn from(profile: ProfileArg) -> Profile {
+        match profile {
+            ProfileArg::Kv02 => Profile::Kv02,
+            ProfileArg::Kv03 => Profile::Kv03,
+        }
+    }
 }
 
 /// Where an output goes and how.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use weft::fixture::{Fixture, Shape, Side};
-use weft::format::kv03::{self, Summary};
+use weft::format::kv::{EncodeError, Framing, Summary, encode};
 use weft::output::{OutputError, OutputFile};
 
 use super::files::OutputHow;
@@ -16,7 +16,8 @@ use super::{Failure, text};
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["name", "n"]))]
 pub struct Args {
-    /// complete-0 to complete-6, cutover-0 to cutover-49, sparse, or one of the adversarial merges, such as lcp-bit-3
+    /// complete-0 to complete-6, cutover-0 to cutover-49, sparse, one of the adversarial merges, such as lcp-bit-3, or
+    /// byte-fixed-N or byte-variable-N with N 4096, 32768 or 131072, in the byte profile
     name: Option<String>,
     /// Records of the older side, for a pair of your own
     #[arg(long)]
@@ -69,8 +70,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn find(args: &Args) -> Result<Fixture, Failure> {
     if let Some(name) = &args.name {
         return Fixture::by_name(name).ok_or_else(|| {
-            let known =
-                "complete-0 to complete-6, cutover-0 to cutover-49, sparse, and adversarial merges such as lcp-bit-3";
+            let known = "complete-0 to complete-6, cutover-0 to cutover-49, sparse, adversarial merges such as lcp-bit-3, and \
+                byte-fixed-N and byte-variable-N with N 4096, 32768 or 131072";
             Failure::Usage(format!("no fixture is named {name:?}; there are {known}"))
         });
     }
@@ -99,8 +100,9 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 fn write(fixture: &Fixture, side: Side, output: &OutputFile) -> Result<Summary, Failure> {
-    kv03::encode(fixture.rows(side), output.file()).map_err(|error| match error {
-        kv03::EncodeError::Io(error) => Failure::output(output.write_error(error)),
-        kv03::EncodeError::NotAscending { .. } => Failure::Input(error.to_string()),
+    let framing = Framing::of_rows(fixture.profile(), fixture.rows(side));
+    encode(framing, fixture.rows(side), output.file()).map_err(|error| match error {
+        EncodeError::Io(error) => Failure::output(output.write_error(error)),
+        EncodeError::NotAscending { .. } => Failure::Input(error.to_string()),
     })
 }

@@ -1,18 +1,18 @@
-//! `weft import`: rows as text into a KV03 file.
+//! `weft import`: rows as text into a key-value file.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weft::format::kv03;
+use weft::format::kv::{EncodeError, Framing, encode};
 use weft::rows::{OnDuplicate, Reader, RowFormat, RowsError, Table};
 
-use super::files::{OutputArgs, RowFormatArg};
+use super::files::{OutputArgs, ProfileArg, RowFormatArg};
 use super::progress::{Progress, Total};
 use super::{Failure, text};
 
-/// Write a KV03 file from rows as text, in any order
+/// Write a key-value file from rows as text, in any order
 #[derive(clap::Args)]
 pub struct Args {
     /// The rows; - for standard input
@@ -22,6 +22,9 @@ pub struct Args {
     /// How the rows are written [default: jsonl for .jsonl, .ndjson and .json, else tsv]
     #[arg(long, value_enum)]
     format: Option<RowFormatArg>,
+    /// The profile of the file
+    #[arg(long, value_enum, default_value_t = ProfileArg::Kv03)]
+    profile: ProfileArg,
     /// What to do with a key that occurs twice
     #[arg(long, value_enum, default_value_t = OnDuplicateArg::Error)]
     on_duplicate: OnDuplicateArg,
@@ -58,9 +61,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         ))
     })?;
     let tombstones = table.iter().filter(|(_, value)| value.is_none()).count() as u64;
-    let summary = kv03::encode(table.iter(), output.file()).map_err(|error| match error {
-        kv03::EncodeError::Io(error) => Failure::output(output.write_error(error)),
-        kv03::EncodeError::NotAscending { .. } => Failure::Input(format!("{name}: {error}")),
+    let framing = Framing::of_rows(args.profile.into(), table.iter());
+    let summary = encode(framing, table.iter(), output.file()).map_err(|error| match error {
+        EncodeError::Io(error) => Failure::output(output.write_error(error)),
+        EncodeError::NotAscending { .. } => Failure::Input(format!("{name}: {error}")),
     })?;
     output.commit().map_err(Failure::output)?;
     drop(progress);

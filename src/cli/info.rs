@@ -1,17 +1,17 @@
-//! `weft info`: what a KV03 file's header and directory say.
+//! `weft info`: what a key-value file's header and directory say.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 use weft::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
-use weft::format::kv03::{Kv03, SECTION_NAMES};
+use weft::format::kv::{File, Profile};
 
 use super::{Failure, files, text};
 
-/// Show a KV03 file's header, sections and counts, without reading its contents
+/// Show a key-value file's header, sections and counts, without reading its contents
 #[derive(clap::Args)]
 pub struct Args {
-    /// The KV03 file
+    /// The file, KV02 or KV03
     file: PathBuf,
     /// Write JSON
     #[arg(long)]
@@ -22,7 +22,7 @@ pub struct Args {
 #[derive(Serialize)]
 struct Info {
     path: String,
-    /// Always `kv03` so far.
+    /// `kv02` or `kv03`.
     format: &'static str,
     file_bytes: u64,
     records: u64,
@@ -61,22 +61,26 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json { text::print_json(&info) } else { text::print(&info.for_people()) }
 }
 
-fn describe(path: String, file: &Kv03<'_>) -> Info {
+fn describe(path: String, file: &File<'_>) -> Info {
     let directory = &file.directory;
-    let sections = SECTION_NAMES.iter().zip(&directory.sections).map(|(name, extent)| SectionInfo {
+    let names = file.profile.section_names();
+    let sections = names.iter().zip(&directory.sections).map(|(name, extent)| SectionInfo {
         name,
         offset: HEADER_BYTES + extent.offset,
         bytes: extent.bytes,
     });
     Info {
         path,
-        format: "kv03",
+        format: match file.profile {
+            Profile::Kv02 => "kv02",
+            Profile::Kv03 => "kv03",
+        },
         file_bytes: file.file().len() as u64,
         records: file.records(),
         blocks: file.records().div_ceil(BLOCK_RECORDS),
         payload_bits: directory.payload_bits,
-        value_width_bits: file.header.common_width,
-        last_key_bytes: (file.records() > 0).then_some(directory.terminal_bits / 8),
+        value_width_bits: file.value_width_bits(),
+        last_key_bytes: (file.records() > 0).then_some(file.last_key_bits() / 8),
         body_crc32c: format!("{:08x}", file.header.body_crc),
         offsets: Offsets {
             entries: directory.offsets.entries,
@@ -88,9 +92,21 @@ fn describe(path: String, file: &Kv03<'_>) -> Info {
 }
 
 impl Info {
+    /// A number of bits in the file's own unit.
+    fn counted_units(&self, bits: u64) -> String {
+        match self.format {
+            "kv02" => text::counted(bits / 8, "byte"),
+            _ => text::counted(bits, "bit"),
+        }
+    }
+
     fn for_people(&self) -> String {
+        let (profile, included) = match self.format {
+            "kv02" => ("KV02, byte profile", "tag"),
+            _ => ("KV03, bit profile", "tag and length"),
+        };
         let width = match self.value_width_bits {
-            Some(bits) => format!("{}, tag and length included", text::counted(bits, "bit")),
+            Some(bits) => format!("{}, {included} included", self.counted_units(bits)),
             None => "none declared".to_owned(),
         };
         let last_key = match self.last_key_bytes {
@@ -103,7 +119,7 @@ impl Info {
             sections.row([section.name.to_owned(), text::count(section.offset), text::count(section.bytes)]);
         }
         format!(
-            "{}: KV03, bit profile, {}\n\
+            "{}: {}, {}\n\
              records             {} in {}\n\
              payload             {}\n\
              common value width  {width}\n\
@@ -111,10 +127,11 @@ impl Info {
              block offsets       {}, universe {}, low width {}\n\
              body CRC-32C        {} as stated (weft check verifies it)\n\n{}",
             self.path,
+            profile,
             text::counted(self.file_bytes, "byte"),
             text::count(self.records),
             text::counted(self.blocks, "block"),
-            text::counted(self.payload_bits, "bit"),
+            self.counted_units(self.payload_bits),
             text::count(self.offsets.entries),
             text::count(self.offsets.universe),
             text::counted(self.offsets.low_width_bits.into(), "bit"),

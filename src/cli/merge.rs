@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use weft::format::kv03::{Kv03, Summary};
+use weft::format::kv::{File, Summary};
 use weft::format::{MappedFile, Output};
 use weft::graph::load::Shaders;
-use weft::merge::choice;
 use weft::merge::cpu::{self, MergeError, Options};
 use weft::merge::graph::{GraphMerge, GraphMergeError};
+use weft::merge::{self, choice};
 use weft::output::OutputFile;
 use weft::run::ReferenceBackend;
 
@@ -21,7 +21,7 @@ use super::library::LibraryArgs;
 use super::progress::{Progress, Total};
 use super::{Failure, text};
 
-/// Merge KV03 files, oldest first; on equal keys the newest value wins
+/// Merge key-value files of one profile, oldest first; on equal keys the newest value wins
 ///
 /// Deletions stay records: a tombstone in a newer file replaces an older value and is kept. One file alone is
 /// rewritten in its canonical form.
@@ -36,8 +36,9 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
     /// The graph of the gpu and reference engines: its name, as `weft list` gives it, or the path of a graph file
-    #[arg(long, value_name = "GRAPH", default_value = "kv03/baseline")]
-    graph: String,
+    /// [default: kv02/baseline or kv03/baseline, as the files are]
+    #[arg(long, value_name = "GRAPH")]
+    graph: Option<String>,
     /// Do not verify the inputs' body checksums; all other checks are made
     #[arg(long)]
     no_verify: bool,
@@ -122,6 +123,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mapped = args.inputs.iter().map(|path| files::map(path)).collect::<Result<Vec<_>, _>>()?;
     let opened = args.inputs.iter().zip(&mapped).map(|(path, file)| files::open(path, file));
     let inputs = opened.collect::<Result<Vec<_>, _>>()?;
+    merge::common_profile(&inputs)
+        .map_err(|mixed| Failure::Input(format!("{}: {mixed}", args.inputs[mixed.input].display())))?;
     // What no graph can do is refused before an output is begun.
     let engine = choose(args, &inputs)?;
     let output = args.output.create(mapped.iter().map(MappedFile::file))?;
@@ -134,6 +137,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 cpu::merge(&inputs, Options { verify: !args.no_verify }, out).map_err(
                     |error| match error {
                         MergeError::Input { input, error } => Failure::format(&args.inputs[input], &error),
+                        MergeError::Profiles(mixed) => Failure::Input(mixed.to_string()),
                         MergeError::Output(error) => Failure::output(output.write_error(error)),
                     },
                 )?;
@@ -164,7 +168,7 @@ struct GraphJob<'a> {
     open_seconds: f64,
 }
 
-fn choose<'a>(args: &Args, inputs: &[Kv03<'a>]) -> Result<Engine<'a>, Failure> {
+fn choose<'a>(args: &Args, inputs: &[File<'a>]) -> Result<Engine<'a>, Failure> {
     match args.engine {
         EngineArg::Cpu => Ok(Engine::Cpu(None)),
         EngineArg::Gpu => {
@@ -177,7 +181,7 @@ fn choose<'a>(args: &Args, inputs: &[Kv03<'a>]) -> Result<Engine<'a>, Failure> {
     }
 }
 
-fn choose_for<'a>(args: &Args, inputs: &[Kv03<'a>]) -> Result<Engine<'a>, Failure> {
+fn choose_for<'a>(args: &Args, inputs: &[File<'a>]) -> Result<Engine<'a>, Failure> {
     if let Some(reason) = choice::not_for_graphs(inputs).or_else(|| choice::too_small_for_device(inputs)) {
         return Ok(Engine::Cpu(Some(reason)));
     }
@@ -197,7 +201,7 @@ fn choose_for<'a>(args: &Args, inputs: &[Kv03<'a>]) -> Result<Engine<'a>, Failur
 
 fn graph_job<'a>(
     args: &Args,
-    inputs: &[Kv03<'a>],
+    inputs: &[File<'a>],
     reason: Option<String>,
     open: impl FnOnce() -> Result<Chosen, Failure>,
 ) -> Result<Engine<'a>, Failure> {
@@ -206,7 +210,9 @@ fn graph_job<'a>(
         return Err(Failure::Usage(format!("{problem}; use --engine cpu")));
     };
     let begin = Instant::now();
-    let graph = Arc::new(args.library.resolve(&args.graph, Shaders::Check)?);
+    let name =
+        args.graph.clone().unwrap_or_else(|| format!("{}/baseline", older.profile.name().to_lowercase()));
+    let graph = Arc::new(args.library.resolve(&name, Shaders::Check)?);
     let chosen = open()?;
     let open_seconds = begin.elapsed().as_secs_f64();
     let (name, identity) = (graph.name.clone(), graph.identity.clone());
@@ -253,7 +259,7 @@ fn failure(args: &Args, error: GraphMergeError, output: Option<&OutputFile>) -> 
     }
 }
 
-fn describe(args: &Args, inputs: &[Kv03<'_>], summary: Summary, work: Work, elapsed: Duration) -> Report {
+fn describe(args: &Args, inputs: &[File<'_>], summary: Summary, work: Work, elapsed: Duration) -> Report {
     let inputs: Vec<FileReport> = args
         .inputs
         .iter()
@@ -263,7 +269,7 @@ fn describe(args: &Args, inputs: &[Kv03<'_>], summary: Summary, work: Work, elap
             records: input.records(),
             file_bytes: input.file().len() as u64,
             payload_bits: input.directory.payload_bits,
-            value_width_bits: input.header.common_width,
+            value_width_bits: input.value_width_bits(),
         })
         .collect();
     Report {
@@ -273,7 +279,7 @@ fn describe(args: &Args, inputs: &[Kv03<'_>], summary: Summary, work: Work, elap
             records: summary.records,
             file_bytes: summary.file_bytes,
             payload_bits: summary.payload_bits,
-            value_width_bits: summary.common_width,
+            value_width_bits: summary.value_width_bits,
         },
         inputs,
         engine: work.engine,

@@ -1,4 +1,4 @@
-//! Bit strings, most significant bit of each byte first, and the order-zero exponential-Golomb code.
+//! Bit strings, most significant bit of each byte first, and their counts: the order-zero exponential-Golomb code and LEB128.
 //!
 //! Positions and lengths are in bits. Loads are eight bytes wide and tolerate the end of the slice: bits past it read
 //! as zero, so that decoding never leaves the slice and a caller checks once, afterwards, that it stayed inside its extent.
@@ -93,7 +93,7 @@ pub fn golomb_len(x: u64) -> u64 {
     }
 }
 
-/// A decoded exponential-Golomb count and the length of its code.
+/// A decoded count and the length of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// The number.
@@ -131,6 +131,38 @@ fn long_golomb_at(bytes: &[u8], at: u64) -> Option<Count> {
         return Some(Count { value: ((1 << zeros) | low) - 1, len: u64::from(2 * zeros + 1) });
     }
     (bit(bytes, at + 64) && tail == 0).then_some(Count { value: u64::MAX, len: 129 })
+}
+
+/// Length in bits of the LEB128 code of `x`.
+pub fn leb_len(x: u64) -> u64 {
+    8 * u64::from((x | 1).ilog2() / 7 + 1)
+}
+
+/// Decodes the LEB128 count at byte `byte`: seven bits a byte, the least significant first, the high bit set in all bytes but
+/// the last. `None` unless it is the shortest code of a number below 2^64. Bytes past the slice are zeros, as in [`golomb_at`].
+#[inline(always)]
+pub fn leb_at(bytes: &[u8], byte: usize) -> Option<Count> {
+    match bytes.get(byte) {
+        Some(&only) if only < 0x80 => Some(Count { value: only.into(), len: 8 }),
+        _ => long_leb_at(bytes, byte),
+    }
+}
+
+fn long_leb_at(bytes: &[u8], byte: usize) -> Option<Count> {
+    let mut value = 0;
+    for place in 0..10 {
+        let next = u64::from(bytes.get(byte.checked_add(place)?).copied().unwrap_or(0));
+        // The tenth byte holds the one bit that is left of 64.
+        if place == 9 && next > 1 {
+            return None;
+        }
+        value |= (next & 0x7f) << (7 * place);
+        if next < 0x80 {
+            let shortest = next != 0 || place == 0;
+            return shortest.then_some(Count { value, len: 8 * (place as u64 + 1) });
+        }
+    }
+    None
 }
 
 /// A growing bit string that is handed on in pieces: whole bytes collect in `bytes`, the last few bits in `partial`.
@@ -204,6 +236,17 @@ impl BitBuffer {
         for place in (0..=zeros).rev() {
             self.put(((m >> place) & 1) as u64, 1);
         }
+    }
+
+    /// Appends the LEB128 code of `x`; see [`leb_at`].
+    #[inline(always)]
+    pub fn put_leb(&mut self, x: u64) {
+        let mut left = x;
+        while left >= 0x80 {
+            self.put(left & 0x7f | 0x80, 8);
+            left >>= 7;
+        }
+        self.put(left, 8);
     }
 
     /// Appends `bits` bits of `source` from `from` on.

@@ -28,10 +28,19 @@ pub enum Unit {
 }
 
 impl Unit {
-    fn bits(self) -> u64 {
+    /// Bits of one.
+    pub const fn bits(self) -> u64 {
         match self {
             Unit::Bytes => 8,
             Unit::Bits => 1,
+        }
+    }
+
+    /// The plural, for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Bytes => "bytes",
+            Unit::Bits => "bits",
         }
     }
 }
@@ -76,13 +85,13 @@ fn header_crc(header: &[u8; 96]) -> u32 {
 }
 
 impl Header {
-    /// Checks the header of `file`, whole, against the string policy in this unit, in the order in which the reference reader does.
+    /// Checks the header of `file`, whole, against the string policy, in the order in which the reference reader does.
     /// Only the first 96 bytes and the length are looked at.
-    pub fn open(file: &[u8], unit: Unit) -> Result<Header, FormatError> {
+    pub fn open(file: &[u8]) -> Result<Header, FormatError> {
         let header = signed_header(file)?;
         check_version_and_crc(header)?;
         let flags = u32_at(header, 12);
-        check_policy(header, flags, unit)?;
+        let unit = check_policy(header, flags)?;
         let common_width = check_widths(header, flags)?;
         let extent = u64_at(header, 48);
         let records = u64_at(header, 56);
@@ -171,24 +180,18 @@ fn check_version_and_crc(header: &[u8; 96]) -> Result<(), FormatError> {
     Ok(())
 }
 
-fn check_policy(header: &[u8; 96], flags: u32, unit: Unit) -> Result<(), FormatError> {
+/// Gives the unit.
+fn check_policy(header: &[u8; 96], flags: u32) -> Result<Unit, FormatError> {
     if flags & !(FLAG_POLICY_WIDTH | FLAG_COMMON_WIDTH) != 0 {
         return Err(FormatError::unsupported(12, format!("unknown flags {flags:#x}")));
     }
-    let found = match header[16] {
+    let unit = match header[16] {
         0 => Unit::Bytes,
         1 => Unit::Bits,
         other => {
             return Err(FormatError::corrupt(16, format!("address unit {other} is neither bytes nor bits")));
         }
     };
-    if found != unit {
-        let what = match found {
-            Unit::Bytes => "addressed in bytes (the KV02 family)",
-            Unit::Bits => "addressed in bits (the KV03 family)",
-        };
-        return Err(FormatError::unsupported(16, what));
-    }
     if header[17] != 1 {
         return Err(FormatError::unsupported(
             17,
@@ -216,7 +219,7 @@ fn check_policy(header: &[u8; 96], flags: u32, unit: Unit) -> Result<(), FormatE
             "a backspace code other than exponential-Golomb of order 0",
         ));
     }
-    Ok(())
+    Ok(unit)
 }
 
 fn check_backspace_code(header: &[u8; 96]) -> Result<(), FormatError> {
@@ -287,10 +290,7 @@ mod tests {
                 let header = Header { unit, common_width, body_bytes: 256, records: 3, body_crc: 7 };
                 let mut file = header.to_bytes().to_vec();
                 file.resize(96 + 256, 0);
-                assert_eq!(Header::open(&file, unit), Ok(header));
-                let other = if unit == Unit::Bits { Unit::Bytes } else { Unit::Bits };
-                let refused = Header::open(&file, other).expect_err("the other unit");
-                assert_eq!(refused.kind, crate::format::FormatErrorKind::Unsupported);
+                assert_eq!(Header::open(&file), Ok(header));
             }
         }
     }

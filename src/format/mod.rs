@@ -1,4 +1,4 @@
-//! Everett's files, byte for byte: the envelope, bit codes, Elias-Fano offsets and the record grammars.
+//! Everett's files, byte for byte: the envelope, bit codes, Elias-Fano offsets and key-value files of both profiles.
 //!
 //! A leaf: nothing here knows about graphs, devices or the command line. Readers assume hostile input; every offset and
 //! length is checked before it is used, and nothing is allocated beyond a small multiple of the file.
@@ -8,7 +8,7 @@ pub mod bits;
 pub mod elias_fano;
 pub mod envelope;
 mod error;
-pub mod kv03;
+pub mod kv;
 mod map;
 mod output;
 
@@ -16,3 +16,19 @@ pub use error::{FormatError, FormatErrorKind};
 pub(crate) use map::kind_of;
 pub use map::{MapError, MappedFile};
 pub use output::Output;
+
+/// Names of before there were two profiles.
+pub mod kv03 {
+    use super::kv::{self, Framing, Profile};
+    pub use super::kv::{Cursor, Deviation, EncodeError, File as Kv03, FileWriter, Record, Summary};
+    /// File offset of the payload.
+    pub const PAYLOAD_OFFSET: u64 = Profile::Kv03.payload_offset();
+
+    /// Encodes rows in the bit profile.
+    pub fn encode<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+        rows: impl IntoIterator<Item = (K, Option<V>)>,
+        out: impl super::Output,
+    ) -> Result<Summary, EncodeError> {
+        kv::encode(Framing::Kv03, rows, out)
+    }
+}

@@ -7,14 +7,22 @@
 //! what its record shares with its predecessor in the output. As no key is dropped, that is never less than what the record
 //! retains in its own file, so literal and value are copied as one span of bits.
 //!
+//! In the byte profile everything shared is rounded down to whole bytes, which keeps the order and is what records retain.
+//!
+//! A file of the byte profile frames its values differently when all have one width. Where the inputs' headers leave that
+//! open, the tournament is first played until two survivors differ, which is soon unless none do.
+//!
 //! Memory: the inputs' current keys, one word per 15 records of output, and constants.
 
 use std::io;
+use std::marker::PhantomData;
 
 use crate::format::FormatError;
 use crate::format::Output;
 use crate::format::bits::{bit, shared_bits};
-use crate::format::kv03::{Cursor, FileWriter, Kv03, Summary};
+use crate::format::kv::{Bits, Bytes, Cursor, File, FileWriter, Framing, Grammar, Profile, Summary};
+
+use super::MixedProfiles;
 
 /// How to merge.
 #[derive(Clone, Copy, Debug)]
@@ -34,43 +42,72 @@ pub enum MergeError {
         /// What is wrong with it.
         error: FormatError,
     },
+    /// The inputs are not of one profile.
+    #[error("{0}")]
+    Profiles(#[from] MixedProfiles),
     /// The output could not be written.
     #[error("{0}")]
     Output(#[from] io::Error),
 }
 
-/// Merges `inputs`, oldest first, into `out`. One input is rewritten canonically; none give the empty file.
+/// Merges `inputs`, all of one profile, oldest first, into `out`. One input is rewritten canonically; none give the empty
+/// file of the bit profile.
 ///
-/// Checks of every input what [`Kv03::scan`] does.
-pub fn merge(inputs: &[Kv03<'_>], options: Options, out: impl Output) -> Result<Summary, MergeError> {
-    let mut writer = FileWriter::new(out);
-    let mut tournament = Tournament::new(inputs, options)?;
-    let mut taken_any = false;
-    while let Some(contestant) = tournament.winner() {
+/// Checks of every input what [`File::scan`] does.
+pub fn merge(inputs: &[File<'_>], options: Options, out: impl Output) -> Result<Summary, MergeError> {
+    match super::common_profile(inputs)? {
+        Some(Profile::Kv02) => {
+            let width = common_width(inputs, options)?;
+            merge_as::<Bytes>(inputs, options, FileWriter::new(Framing::Kv02 { width }, out))
+        }
+        Some(Profile::Kv03) | None => merge_as::<Bits>(inputs, options, FileWriter::new(Framing::Kv03, out)),
+    }
+}
+
+fn merge_as<G: Grammar>(
+    inputs: &[File<'_>],
+    options: Options,
+    mut writer: FileWriter<impl Output>,
+) -> Result<Summary, MergeError> {
+    let mut tournament = Tournament::<G>::new(inputs, options)?;
+    while let Some(contestant) = tournament.next_survivor()? {
         let record = contestant.cursor.record();
         let shared = contestant.shared as u64;
-        // A key that shares all of itself with a key not above it is that key again, and older.
-        let superseded = taken_any && shared == record.key_bits;
-        if !superseded {
-            debug_assert!(shared >= record.retained_bits, "no key is dropped");
-            writer.copy_record(
-                shared,
-                record.key_bits,
-                contestant.cursor.payload(),
-                record.literal_at + (shared - record.retained_bits),
-                record.value_bits(),
-            )?;
-            taken_any = true;
-        }
-        tournament.advance_winner()?;
+        debug_assert!(shared >= record.retained_bits, "no key is dropped");
+        writer.copy_record::<G>(
+            shared,
+            record.key_bits,
+            contestant.cursor.payload(),
+            record.literal_at + (shared - record.retained_bits),
+            record.value_bits(),
+        )?;
     }
     Ok(writer.finish()?)
+}
+
+/// The width in bytes that all values of a merge of byte-profile files have, if they do; 0 without records.
+fn common_width(inputs: &[File<'_>], options: Options) -> Result<Option<u64>, MergeError> {
+    let mut declared =
+        inputs.iter().filter(|input| input.records() > 0).map(|input| input.header.common_width);
+    let Some(first) = declared.next() else { return Ok(Some(0)) };
+    if first.is_some() && declared.all(|width| width == first) {
+        return Ok(first);
+    }
+    let mut tournament = Tournament::<Bytes>::new(inputs, options)?;
+    let mut width = None;
+    while let Some(contestant) = tournament.next_survivor()? {
+        let found = contestant.cursor.record().value_bits();
+        if *width.get_or_insert(found) != found {
+            return Ok(None);
+        }
+    }
+    Ok(width.map(|bits| bits / Bytes::UNIT))
 }
 
 /// An input, at its current record.
 struct Contestant<'a> {
     cursor: Cursor<'a>,
-    /// Bits that its key shares with the key taken last; [`EXHAUSTED`] at its end.
+    /// Bits that its key shares with the key taken last, in whole units; [`EXHAUSTED`] at its end.
     shared: i64,
 }
 
@@ -79,29 +116,41 @@ const EXHAUSTED: i64 = -1;
 
 impl Contestant<'_> {
     #[inline(always)]
-    fn advance(&mut self, input: usize) -> Result<(), MergeError> {
-        let more = self.cursor.advance().map_err(|error| MergeError::Input { input, error })?;
+    fn advance<G: Grammar>(&mut self, input: usize) -> Result<(), MergeError> {
+        let more = self.cursor.advance_as::<G>().map_err(|error| MergeError::Input { input, error })?;
         self.shared = if more { self.cursor.record().shared_bits as i64 } else { EXHAUSTED };
         Ok(())
     }
 }
 
 /// A loser tree: `losers[1..]` are its inner nodes in heap order, each with the contestant that lost there.
-struct Tournament<'a> {
+struct Tournament<'a, G> {
     contestants: Vec<Contestant<'a>>,
     losers: Vec<usize>,
     winner: usize,
+    /// Whether the winner has been looked at, and is to move on first.
+    seen: bool,
+    /// Whether any record has been taken.
+    taken_any: bool,
+    grammar: PhantomData<G>,
 }
 
-impl<'a> Tournament<'a> {
-    fn new(inputs: &[Kv03<'a>], options: Options) -> Result<Tournament<'a>, MergeError> {
+impl<'a, G: Grammar> Tournament<'a, G> {
+    fn new(inputs: &[File<'a>], options: Options) -> Result<Tournament<'a, G>, MergeError> {
         let mut contestants = Vec::with_capacity(inputs.len());
         for (input, &file) in inputs.iter().enumerate() {
             let mut contestant = Contestant { cursor: Cursor::new(file, options.verify), shared: 0 };
-            contestant.advance(input)?;
+            contestant.advance::<G>(input)?;
             contestants.push(contestant);
         }
-        let mut tournament = Tournament { losers: vec![0; contestants.len()], contestants, winner: 0 };
+        let mut tournament = Tournament {
+            losers: vec![0; contestants.len()],
+            contestants,
+            winner: 0,
+            seen: false,
+            taken_any: false,
+            grammar: PhantomData,
+        };
         if tournament.contestants.len() > 1 {
             tournament.winner = tournament.play(1);
         }
@@ -120,16 +169,32 @@ impl<'a> Tournament<'a> {
         winner
     }
 
+    /// The next record that no newer one of its key supersedes, in ascending order of keys; `None` once all inputs have ended.
     #[inline(always)]
-    fn winner(&self) -> Option<&Contestant<'a>> {
-        self.contestants.get(self.winner).filter(|contestant| contestant.shared != EXHAUSTED)
+    fn next_survivor(&mut self) -> Result<Option<&Contestant<'a>>, MergeError> {
+        loop {
+            if self.seen {
+                self.advance_winner()?;
+            }
+            self.seen = true;
+            let Some(contestant) = self.contestants.get(self.winner) else { return Ok(None) };
+            let shared = contestant.shared;
+            if shared == EXHAUSTED {
+                return Ok(None);
+            }
+            // A key that shares all of itself with a key not above it is that key again, and older.
+            if !(self.taken_any && shared as u64 == contestant.cursor.record().key_bits) {
+                self.taken_any = true;
+                return Ok(self.contestants.get(self.winner));
+            }
+        }
     }
 
     /// Moves the winner to its next record and finds the new winner along its path.
     #[inline(always)]
     fn advance_winner(&mut self) -> Result<(), MergeError> {
         let mut champion = self.winner;
-        self.contestants[champion].advance(champion)?;
+        self.contestants[champion].advance::<G>(champion)?;
         let mut node = (champion + self.contestants.len()) / 2;
         while node >= 1 {
             let (winner, loser) = self.compete(champion, self.losers[node]);
@@ -165,7 +230,7 @@ impl<'a> Tournament<'a> {
             a > b
         };
         let (winner, loser) = if one_first { (a, b) } else { (b, a) };
-        self.contestants[loser].shared = (from + more) as i64;
+        self.contestants[loser].shared = (from + more - more % G::UNIT) as i64;
         (winner, loser)
     }
 }

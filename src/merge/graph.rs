@@ -1,7 +1,8 @@
 //! Merging by a graph: an older and a newer file bound to its inputs and symbols, its outputs put together as a file.
 //!
-//! Any graph with the inputs, symbols and outputs of `kv03/baseline` will do. What the graph computes is the payload, the four
-//! Elias-Fano sections and the numbers that lay them out; checksums, directory and header are made here.
+//! Any graph with the inputs, symbols and outputs of `kv02/baseline` or `kv03/baseline` will do; which of the two is said by what
+//! it counts payloads in, see [`profile_of`]. What the graph computes is the payload, the four Elias-Fano sections and the
+//! numbers that lay them out; checksums, directory and header are made here.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +13,7 @@ use crate::format::FormatError;
 use crate::format::Output;
 use crate::format::elias_fano::{Section, Shape};
 use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
-use crate::format::kv03::{Contents, Cursor, FileWriter, Kv03, PAYLOAD_OFFSET, Summary, assemble};
+use crate::format::kv::{Contents, Cursor, File, FileWriter, Framing, Profile, Summary, assemble};
 use crate::graph::model::Graph;
 use crate::plan;
 use crate::run::{Backend, Options, Outcome, Program, RunError, Times, run};
@@ -63,28 +64,43 @@ pub struct Stages {
 /// Two files ready to be merged by a graph.
 #[derive(Debug)]
 pub struct GraphMerge<'a> {
-    inputs: [Kv03<'a>; 2],
+    inputs: [File<'a>; 2],
     /// None if both files are empty.
     program: Option<Program>,
     plan_seconds: f64,
 }
 
-/// The numbers that a graph needs of an older and a newer file.
-pub fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> BTreeMap<String, u64> {
+/// The profile of the files that a graph merges: it has a symbol `older_payload_bytes` for KV02 files, `older_payload_bits` for
+/// KV03 files. None for a graph that merges no files.
+pub fn profile_of(graph: &Graph) -> Option<Profile> {
+    Profile::ALL.into_iter().find(|profile| {
+        let symbol = format!("older_payload_{}", profile.unit().name());
+        graph.symbols.iter().any(|own| own.name == symbol)
+    })
+}
+
+/// The numbers that a graph needs of an older and a newer file of one profile.
+pub fn symbols(older: &File<'_>, newer: &File<'_>) -> BTreeMap<String, u64> {
     let mut symbols = BTreeMap::new();
     for (side, file) in [("older", older), ("newer", newer)] {
         let directory = &file.directory;
+        let unit = file.profile.unit();
+        // A width without values says nothing.
+        let common = if file.records() > 0 { file.offset_stride() } else { 0 };
         let numbers = [
             ("words", (file.file().len() as u64).div_ceil(4)),
             ("records", file.records()),
-            ("payload_bits", directory.payload_bits),
-            ("common_bits", file.offset_stride()),
-            ("last_key_bits", directory.terminal_bits.saturating_sub(1)),
+            ("payload", directory.payload_bits / unit.bits()),
+            ("common", common),
+            ("last_key_bits", file.last_key_bits()),
             ("universe", directory.offsets.universe),
             ("low_width", u64::from(directory.offsets.low_width)),
             ("exceptions", file.offset_sections().words(Section::Exceptions)),
         ];
-        symbols.extend(numbers.map(|(name, number)| (format!("{side}_{name}"), number)));
+        symbols.extend(numbers.map(|(name, number)| match name {
+            "payload" | "common" => (format!("{side}_{name}_{}", unit.name()), number),
+            _ => (format!("{side}_{name}"), number),
+        }));
     }
     symbols
 }
@@ -94,16 +110,18 @@ impl<'a> GraphMerge<'a> {
     ///
     /// # Errors
     ///
-    /// [`GraphMergeError::Refused`] where the files pass a bound of the graph or of the device. `cpu_adapter` says that the
+    /// [`GraphMergeError::Refused`] where the files are of two profiles or of another one than the graph merges, or pass a bound
+    /// of the graph or of the device. `cpu_adapter` says that the
     /// device is a CPU, whose loops end silently when they are long.
     pub fn new(
         graph: Arc<Graph>,
-        older: Kv03<'a>,
-        newer: Kv03<'a>,
+        older: File<'a>,
+        newer: File<'a>,
         options: &plan::Options,
         cpu_adapter: bool,
     ) -> Result<GraphMerge<'a>, GraphMergeError> {
         let inputs = [older, newer];
+        check_profile(&graph, &inputs)?;
         if inputs.iter().all(|input| input.records() == 0) {
             return Ok(GraphMerge { inputs, program: None, plan_seconds: 0.0 });
         }
@@ -125,6 +143,14 @@ impl<'a> GraphMerge<'a> {
     /// The planned program alone, to be run on these files by other means than [`merge`](Self::merge).
     pub fn into_program(self) -> Option<Program> {
         self.program
+    }
+
+    /// How the file without records is framed.
+    fn empty_framing(&self) -> Framing {
+        match self.inputs[0].profile {
+            Profile::Kv02 => Framing::Kv02 { width: Some(0) },
+            Profile::Kv03 => Framing::Kv03,
+        }
     }
 
     /// The graph inputs by name.
@@ -153,7 +179,8 @@ impl<'a> GraphMerge<'a> {
         });
         stages.verify_seconds = checked?;
         let Some(outcome) = outcome else {
-            let summary = FileWriter::new(out).finish().map_err(GraphMergeError::Write)?;
+            let summary =
+                FileWriter::new(self.empty_framing(), out).finish().map_err(GraphMergeError::Write)?;
             return Ok((summary, stages));
         };
         let outcome = outcome.map_err(|error| self.blame(error))?;
@@ -161,7 +188,7 @@ impl<'a> GraphMerge<'a> {
         let begin = Instant::now();
         let _span = tracing::debug_span!("finish").entered();
         let mut out = Clocked { out, seconds: 0.0 };
-        let summary = write(&outcome, &mut out)?;
+        let summary = write(&outcome, self.inputs[0].profile, &mut out)?;
         stages.write_seconds = out.seconds;
         stages.finish_seconds = begin.elapsed().as_secs_f64() - out.seconds;
         Ok((summary, stages))
@@ -172,7 +199,7 @@ impl<'a> GraphMerge<'a> {
     fn check_frames(&self, verify: bool) -> Result<f64, GraphMergeError> {
         let begin = Instant::now();
         let [older, newer] = &self.inputs;
-        let check = |file: &Kv03<'_>| {
+        let check = |file: &File<'_>| {
             // A wrong checksum is the better explanation of anything else.
             if verify {
                 file.header.check_body_crc(crc32c::crc32c(file.body()))?;
@@ -201,9 +228,24 @@ impl<'a> GraphMerge<'a> {
         let file = &self.inputs[input];
         // The block's own offset is the best place there is, unless that is what is wrong.
         let start = file.block_start(*position).unwrap_or(0);
-        let offset = PAYLOAD_OFFSET + start.min(file.directory.payload_bits) / 8;
+        let offset = file.profile.payload_offset() + start.min(file.directory.payload_bits) / 8;
         let what = format!("{unit} {position}: {text} (found by node `{node}`)");
         GraphMergeError::Input { input, error: FormatError::corrupt(offset, what) }
+    }
+}
+
+/// Refuses files that are not of the one profile that the graph merges.
+fn check_profile(graph: &Graph, inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
+    super::common_profile(inputs).map_err(|mixed| GraphMergeError::Refused(mixed.to_string()))?;
+    let (name, files) = (&graph.name, inputs[0].profile.name());
+    match profile_of(graph) {
+        Some(profile) if profile == inputs[0].profile => Ok(()),
+        Some(profile) => Err(GraphMergeError::Refused(format!(
+            "the graph {name} merges {} files, and these are {files}; name a graph of the family {}",
+            profile.name(),
+            files.to_lowercase()
+        ))),
+        None => Err(GraphMergeError::Refused(format!("the graph {name} merges no files"))),
     }
 }
 
@@ -211,8 +253,8 @@ impl<'a> GraphMerge<'a> {
 ///
 /// A comparison walks its keys fragment by fragment, a fragment being a run of bits that one record holds, and asks the owner
 /// tree once a fragment. An invocation makes at most two binary searches of comparisons, or one and a few more.
-fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
-    let records: u64 = inputs.iter().map(Kv03::records).sum();
+fn check_loops(inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
+    let records: u64 = inputs.iter().map(File::records).sum();
     let levels = u64::from(records.next_power_of_two().ilog2());
     let mut longest = 0;
     for (input, &file) in inputs.iter().enumerate() {
@@ -230,7 +272,7 @@ fn check_loops(inputs: &[Kv03<'_>; 2]) -> Result<(), GraphMergeError> {
 }
 
 /// The most loop iterations that walking over one key of a file can take.
-fn longest_walk(file: Kv03<'_>, levels: u64) -> Result<u64, FormatError> {
+fn longest_walk(file: File<'_>, levels: u64) -> Result<u64, FormatError> {
     let mut cursor = Cursor::new(file, false);
     // Retained lengths of the records that own a part of the current key, which ascend.
     let mut owners: Vec<u64> = Vec::new();
@@ -264,7 +306,7 @@ impl<O: Output> Output for Clocked<O> {
 }
 
 /// Puts the outputs together as a file.
-fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError> {
+fn write(outcome: &Outcome, profile: Profile, out: impl Output) -> Result<Summary, GraphMergeError> {
     let output = |name: &str| {
         outcome.output(name).ok_or_else(|| GraphMergeError::Output(format!("it has no output `{name}`")))
     };
@@ -272,8 +314,7 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
         .chunks_exact(4)
         .map(|word| u64::from(u32::from_le_bytes(word.try_into().expect("four bytes"))))
         .collect();
-    let &[records, payload_bits, common_bits, universe, low_width, last_key_bits, ..] = layout.as_slice()
-    else {
+    let &[records, extent, common, universe, low_width, last_key_bits, ..] = layout.as_slice() else {
         return Err(GraphMergeError::Output("its layout has too few numbers".to_owned()));
     };
     let offsets = Shape::canonical(records.div_ceil(BLOCK_RECORDS) + 1, universe);
@@ -284,14 +325,15 @@ fn write(outcome: &Outcome, out: impl Output) -> Result<Summary, GraphMergeError
     let payload = output("payload")?;
     let words = offsets.words().unwrap_or_default();
     let fits = sections.iter().zip(words).all(|(section, words)| section.len() as u64 == 8 * words);
+    let payload_bits = extent * profile.unit().bits();
     let Some(payload) = payload.get(..payload_bits.div_ceil(8) as usize).filter(|_| fits) else {
         let lengths = sections.map(<[u8]>::len);
         return Err(GraphMergeError::Output(format!(
             "its sections have {lengths:?} bytes for layout {layout:?}"
         )));
     };
-    let common_width = (common_bits > 0).then_some(common_bits);
-    let contents = Contents { records, payload_bits, common_width, last_key_bits, offsets };
+    let common_width = (common > 0).then_some(common);
+    let contents = Contents { profile, records, payload_bits, common_width, last_key_bits, offsets };
     assemble(out, contents, payload, sections).map_err(GraphMergeError::Write)
 }
 

@@ -8,10 +8,10 @@ use crate::format::envelope::BLOCK_RECORDS;
 pub(super) struct Layout {
     /// Surviving records.
     pub survivors: u32,
-    /// Bits in the payload.
-    pub payload_bits: u32,
-    /// Bits of every value, tag and count included; 0 when they differ or there is none.
-    pub common_bits: u32,
+    /// Units in the payload: bits or bytes, as the profile counts.
+    pub payload_extent: u32,
+    /// Units of every encoded value; 0 when they differ or there is none.
+    pub common_width: u32,
     /// The last Elias-Fano entry.
     pub universe: u32,
     /// Bits of an entry that the lows hold.
@@ -32,12 +32,20 @@ impl Layout {
         for (element, number) in (0..).zip(&mut numbers) {
             *number = port.get(element)?;
         }
-        let [survivors, payload_bits, common_bits, universe, low_width, last_key_bits, low_words, high_words] =
-            numbers;
+        let [
+            survivors,
+            payload_extent,
+            common_width,
+            universe,
+            low_width,
+            last_key_bits,
+            low_words,
+            high_words,
+        ] = numbers;
         Ok(Layout {
             survivors,
-            payload_bits,
-            common_bits,
+            payload_extent,
+            common_width,
             universe,
             low_width,
             last_key_bits,
@@ -51,8 +59,8 @@ impl Layout {
         let port = call.port("output_layout")?;
         let numbers = [
             self.survivors,
-            self.payload_bits,
-            self.common_bits,
+            self.payload_extent,
+            self.common_width,
             self.universe,
             self.low_width,
             self.last_key_bits,

@@ -1,15 +1,11 @@
-//! Bits of a file's payload, whose first one is the highest of its first byte, and of an arena, where it is the highest of a word.
+//! Bits of a file, whose first one is the highest of its first byte, and of an arena, where it is the highest of a word.
 
 use super::{Fault, Port};
-use crate::format::kv03::PAYLOAD_OFFSET;
 
-/// Word at which the payload begins in a file.
-const PAYLOAD_WORD: u64 = PAYLOAD_OFFSET / 4;
-
-/// 32 bits from bit `at` of a file's payload on. Zeros follow the end of the file.
+/// 32 bits from bit `at` of a file on. Zeros follow the end of the file.
 pub(super) fn window(file: &Port<'_>, at: u32) -> Result<u32, Fault> {
     let word = |index| if index < file.len() { file.get(index).map(u32::swap_bytes) } else { Ok(0) };
-    let first = PAYLOAD_WORD + u64::from(at / 32);
+    let first = u64::from(at / 32);
     let pair = u64::from(word(first)?) << 32 | u64::from(word(first + 1)?);
     Ok((pair << (at % 32) >> 32) as u32)
 }

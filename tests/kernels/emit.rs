@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use weft::fixture::{Side, adversarial, complete};
-use weft::format::bits::{bit, golomb_len, shared_bits};
+use weft::format::bits::{bit, golomb_len, leb_len, shared_bits};
 use weft::format::elias_fano::{Encoder, Section, Shape};
-use weft::format::kv03::{Cursor, Kv03};
+use weft::format::kv::{Cursor, File, Profile};
 
 use crate::device::{Bench, bytes, words};
-use crate::support::{Row, cases, encode, merge, read, rows};
+use crate::support::{Row, byte_inputs, cases, encode, encode_in, merge, read, rows};
 
 /// What the passes before emission find out about two files.
 #[derive(Default)]
 struct Columns {
+    /// Bits of the files' unit.
+    unit: u64,
     literal_starts: Vec<u32>,
     key_bits: Vec<u32>,
     retained: Vec<u32>,
@@ -21,7 +23,8 @@ struct Columns {
     refs: Vec<u32>,
     shared_bits: Vec<u32>,
     offsets: Vec<u32>,
-    payload_bits: u32,
+    /// Units in the payload.
+    extent: u32,
     /// All keys in full, each at a whole word, its value behind it; and where they begin.
     arena: Vec<u32>,
     key_starts: Vec<u32>,
@@ -31,15 +34,17 @@ struct Columns {
 
 impl Columns {
     fn of(older: &[u8], newer: &[u8]) -> Columns {
-        let mut columns = Columns::default();
+        let profile = File::open(older).expect("a file").profile;
+        let mut columns = Columns { unit: profile.unit().bits(), ..Columns::default() };
         // A newer key takes the place of an older one.
         let mut surviving = BTreeMap::new();
         for file in [older, newer] {
-            let mut cursor = Cursor::new(Kv03::open(file).expect("a file"), true);
+            let mut cursor = Cursor::new(File::open(file).expect("a file"), true);
             while cursor.advance().expect("a sound file") {
                 surviving.insert(cursor.key().to_vec(), columns.key_bits.len());
                 let record = cursor.record();
-                columns.literal_starts.push(record.literal_at as u32);
+                let payload = 8 * cursor.file().profile.payload_offset();
+                columns.literal_starts.push((payload + record.literal_at) as u32);
                 columns.key_bits.push(record.key_bits as u32);
                 columns.retained.push(record.retained_bits as u32);
                 columns.value_bits.push(record.value_bits() as u32);
@@ -66,25 +71,32 @@ impl Columns {
     }
 
     fn place(&mut self, surviving: &BTreeMap<Vec<u8>, usize>) {
+        let widths: Vec<u32> = surviving.values().map(|&record| self.value_bits[record]).collect();
+        let equal = widths.iter().all(|width| *width == widths[0]);
         let mut previous: &[u8] = &[];
         let mut at = 0;
         for (i, (key, &record)) in surviving.iter().enumerate() {
             let (before, bits) = (8 * previous.len() as u64, 8 * key.len() as u64);
-            let shared = shared_bits(previous, 0, key, 0, before.min(bits));
-            let control = if i % 15 == 0 { 1 + shared } else { before - shared };
+            let shared = shared_bits(previous, 0, key, 0, before.min(bits)) / self.unit * self.unit;
+            let control = if i % 15 == 0 { shared } else { before - shared };
             self.refs.push(record as u32);
             self.shared_bits.push(shared as u32);
             self.offsets.push(at as u32);
             let suffix = bits - shared;
-            at += golomb_len(control) + golomb_len(suffix) + suffix + u64::from(self.value_bits[record]);
+            let value = u64::from(self.value_bits[record]);
+            let counts = match self.unit {
+                8 => leb_len(control / 8) + leb_len(suffix / 8) + if equal { 0 } else { leb_len(value / 8) },
+                _ => golomb_len(control + u64::from(i % 15 == 0)) + golomb_len(suffix),
+            };
+            at += (counts + suffix + value) / self.unit;
             previous = key;
         }
-        self.payload_bits = at as u32;
+        self.extent = at as u32;
     }
 
     /// The least length of a surviving value and the least complement of one, and the length of the last key.
     fn widths(&self) -> ([u32; 2], u32) {
-        let lengths = || self.refs.iter().map(|&record| self.value_bits[record as usize]);
+        let lengths = || self.refs.iter().map(|&record| self.value_bits[record as usize] / self.unit as u32);
         let extremes = [lengths().min(), lengths().map(|length| !length).min()];
         let last_key = self.refs.last().map_or(0, |&record| self.key_bits[record as usize]);
         (extremes.map(|extreme| extreme.unwrap_or(u32::MAX)), last_key)
@@ -96,9 +108,9 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
     let layout = check_layout(bench, name, &columns, expected);
     let symbols = [
         ("records", columns.key_bits.len() as u64),
-        ("older_records", Kv03::open(older).expect("a file").records()),
+        ("older_records", File::open(older).expect("a file").records()),
         ("survivors", columns.refs.len() as u64),
-        ("payload_bits", u64::from(columns.payload_bits)),
+        (if columns.unit == 8 { "payload_bytes" } else { "payload_bits" }, u64::from(columns.extent)),
         ("older_words", older.len() as u64 / 4),
         ("newer_words", newer.len() as u64 / 4),
     ];
@@ -115,11 +127,21 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
         ]
         .map(|(name, column)| (name, bytes(column))),
     );
-    let outputs = bench.run("emit/payload.yaml", &symbols, &inputs);
-    let mut payload = Kv03::open(expected).expect("a file").section(0).to_vec();
+    if columns.unit == 8 {
+        inputs.push(("value_bits", bytes(&columns.value_bits)));
+    }
+    let (graph, emitters): (_, &[&str]) = match columns.unit {
+        8 => ("emit/payload_bytes.yaml", &["bytes"]),
+        _ => ("emit/payload.yaml", &["words", "bits"]),
+    };
+    let outputs = bench.run(graph, &symbols, &inputs);
+    let mut payload = File::open(expected).expect("a file").section(0).to_vec();
     payload.resize(payload.len().next_multiple_of(4), 0);
-    for emitter in ["words", "bits"] {
+    for &emitter in emitters {
         assert!(outputs[emitter] == words(&payload), "{name}: the payload by {emitter}");
+    }
+    if columns.unit == 8 {
+        return;
     }
     let in_both = |input: &(&str, Vec<u8>)| !["literal_starts", "key_bits", "retained"].contains(&input.0);
     let inputs: Vec<_> = inputs.into_iter().filter(in_both).collect();
@@ -141,18 +163,18 @@ fn check_merge(bench: &mut Bench, name: &str, older: &[u8], newer: &[u8], expect
 
 /// Checks all that follows from the offsets, and gives the layout.
 fn check_layout(bench: &mut Bench, name: &str, columns: &Columns, expected: &[u8]) -> Vec<u32> {
-    let file = Kv03::open(expected).expect("a file");
+    let file = File::open(expected).expect("a file");
     let (extremes, last_key_bits) = columns.widths();
-    let outputs = run_sections(bench, &columns.offsets, columns.payload_bits, extremes, last_key_bits);
+    let outputs = run_sections(bench, &columns.offsets, columns.extent, extremes, last_key_bits);
     let shape = file.directory.offsets;
     let [low_words, high_words, _] = shape.words().expect("a small file").map(|words| 2 * words as u32);
     let layout = [
         file.records() as u32,
-        file.directory.payload_bits as u32,
+        columns.extent,
         file.offset_stride() as u32,
         shape.universe as u32,
         shape.low_width,
-        file.directory.terminal_bits.saturating_sub(1) as u32,
+        file.last_key_bits() as u32,
         low_words,
         high_words,
     ];
@@ -164,13 +186,13 @@ fn check_layout(bench: &mut Bench, name: &str, columns: &Columns, expected: &[u8
 fn run_sections(
     bench: &mut Bench,
     offsets: &[u32],
-    payload_bits: u32,
+    extent: u32,
     extremes: [u32; 2],
     last_key_bits: u32,
 ) -> BTreeMap<String, Vec<u32>> {
     let inputs = [
         ("offsets", bytes(offsets)),
-        ("payload_bits", bytes(&[payload_bits])),
+        ("extent", bytes(&[extent])),
         ("extremes", bytes(&extremes)),
         ("last_key_bits", bytes(&[last_key_bits])),
     ];
@@ -194,6 +216,28 @@ fn adversarial_merges_are_emitted() {
         let (older, newer) = (encode(&merge_of.older), encode(&merge_of.newer));
         let expected = merge(&[&older, &newer]).expect("sound files");
         check_merge(&mut bench, &merge_of.name, &older, &newer, &expected);
+    }
+}
+
+#[test]
+fn merges_of_the_byte_profile_are_emitted() {
+    let mut bench = Bench::new();
+    for case in
+        weft::fixture::byte::merges().iter().filter(|case| !case.older.is_empty() || !case.newer.is_empty())
+    {
+        let [older, newer] = byte_inputs(case);
+        let expected = merge(&[&older, &newer]).expect("sound files");
+        check_merge(&mut bench, &case.name, &older, &newer, &expected);
+    }
+    // Counts of three bytes, values that fill whole tiles, and tiles full of the shortest records.
+    let key = |last: u8| [vec![b'k'; 20_000], vec![last]].concat();
+    let older = encode_in(Profile::Kv02, &[(key(1), Some(vec![7; 300_001])), (key(3), None)]);
+    let newer = encode_in(Profile::Kv02, &[(key(2), Some(Vec::new())), (key(3), Some(vec![9; 70_000]))]);
+    let short: Vec<Row> = (0..5000_u16).map(|i| (i.to_be_bytes().to_vec(), None)).collect();
+    let (short, empty) = (encode_in(Profile::Kv02, &short), encode_in(Profile::Kv02, &[]));
+    for [older, newer] in [[&older, &newer], [&short, &empty], [&newer, &short]] {
+        let expected = merge(&[older, newer]).expect("sound files");
+        check_merge(&mut bench, "long and short records", older, newer, &expected);
     }
 }
 

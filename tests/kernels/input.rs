@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use weft::fixture::adversarial;
 use weft::format::elias_fano::{Encoder, Sections, Shape};
-use weft::format::kv03::{Cursor, Kv03, PAYLOAD_OFFSET};
+use weft::format::kv::{Cursor, File, Profile};
 
 use crate::device::{Bench, bytes, words};
-use crate::support::{Row, cases, encode, read, rows};
+use crate::support::{Row, byte_inputs, cases, encode, encode_in, hex, profile, read, rows};
 
 const ALL_ONES: u32 = u32::MAX;
 
@@ -204,6 +204,7 @@ fn trees_hold_minima() {
 
 /// A payload and what its parser is told about it.
 struct Parsing {
+    profile: Profile,
     payload: String,
     starts: Vec<u32>,
     records: u64,
@@ -218,6 +219,7 @@ impl Parsing {
         let payload = records.concat().replace(' ', "");
         let bits = payload.len();
         Parsing {
+            profile: Profile::Kv03,
             payload,
             starts: vec![0, bits as u32],
             records: records.len() as u64,
@@ -227,11 +229,22 @@ impl Parsing {
         }
     }
 
+    /// One block of records of the byte profile, written as hexadecimal digits with blanks between them.
+    fn bytes(records: &[&str], last_key_bytes: u64) -> Parsing {
+        let binary =
+            |record: &&str| hex(&record.replace(' ', "")).iter().map(|byte| format!("{byte:08b}")).collect();
+        let binary: Vec<String> = records.iter().map(binary).collect();
+        let block =
+            Parsing::block(&binary.iter().map(String::as_str).collect::<Vec<_>>(), 8 * last_key_bytes);
+        let extent = block.payload_bits as u32 / 8;
+        Parsing { profile: Profile::Kv02, starts: vec![0, extent], ..block }
+    }
+
     fn run(&self, bench: &mut Bench) -> [Vec<u32>; 5] {
         // Ones behind the payload, so that reading on finds counts and values.
         let whole = (self.payload.len() + 192).next_multiple_of(64);
-        let bits = format!("{:1<whole$}", self.payload);
-        let mut file = vec![0xff; PAYLOAD_OFFSET as usize];
+        let bits = self.payload.clone() + &"1".repeat(whole - self.payload.len());
+        let mut file = vec![0xff; self.profile.payload_offset() as usize];
         let byte = |at: usize| u8::from_str_radix(&bits[at..at + 8], 2).expect("binary digits");
         file.extend((0..bits.len()).step_by(8).map(byte));
         let symbols = [
@@ -242,7 +255,11 @@ impl Parsing {
             ("last_key_bits", self.last_key_bits),
         ];
         let inputs = [("file", file), ("starts", bytes(&self.starts))];
-        let mut found = bench.run("input/parse.yaml", &symbols, &inputs);
+        let graph = match self.profile {
+            Profile::Kv02 => "input/parse_bytes.yaml",
+            Profile::Kv03 => "input/parse.yaml",
+        };
+        let mut found = bench.run(graph, &symbols, &inputs);
         ["literal_starts", "key_bits", "retained", "value_bits", "status"]
             .map(|name| found.remove(name).expect("an output"))
     }
@@ -262,10 +279,11 @@ const B: &str = "0001011 011 10 1 1";
 fn records_are_parsed() {
     let mut bench = Bench::new();
     let three = Parsing::block(&[A, AB, B], 8).run(&mut bench);
-    let expected: [&[u32]; 5] = [&[10, 38, 57], &[8, 16, 8], &[0, 8, 6], &[12, 1, 2], &[ALL_ONES]];
+    let expected: [&[u32]; 5] =
+        [&[2304 + 10, 2304 + 38, 2304 + 57], &[8, 16, 8], &[0, 8, 6], &[12, 1, 2], &[ALL_ONES]];
     assert_eq!(three.each_ref().map(|column| &column[..]), expected);
     let empty_key = Parsing::block(&["010 1 0"], 0).run(&mut bench);
-    assert_eq!(empty_key.each_ref().map(|column| column[0]), [4, 0, 0, 1, ALL_ONES]);
+    assert_eq!(empty_key.each_ref().map(|column| column[0]), [2304 + 4, 0, 0, 1, ALL_ONES]);
     let nothing = Parsing { starts: vec![0], ..Parsing::block(&[], 0) }.run(&mut bench);
     assert_eq!(nothing.concat(), [ALL_ONES]);
 }
@@ -319,8 +337,67 @@ fn each_failure_has_its_code() {
     );
 }
 
+#[test]
+fn records_of_the_byte_profile_are_parsed() {
+    let mut bench = Bench::new();
+    // "ab" with "xyz", "ac" absent, "b" with nothing, with their lengths.
+    let three = ["00 02 04 6162 0178797a", "01 01 01 63 00", "02 01 01 62 01"];
+    let at = |byte: u32| 8 * (224 + byte);
+    let found = Parsing::bytes(&three, 1).run(&mut bench);
+    let expected: [&[u32]; 5] =
+        [&[at(3), at(12), at(17)], &[16, 16, 8], &[0, 8, 0], &[32, 8, 8], &[ALL_ONES]];
+    assert_eq!(found.each_ref().map(|column| &column[..]), expected);
+    let fixed = Parsing::bytes(&["00 02 6162 0178797a", "01 01 63 01757677"], 2);
+    let fixed = Parsing { common_bits: 32, starts: vec![0, 7], ..fixed }.run(&mut bench);
+    let expected: [&[u32]; 5] = [&[at(2), at(10)], &[16, 16], &[0, 8], &[32, 32], &[ALL_ONES]];
+    assert_eq!(fixed.each_ref().map(|column| &column[..]), expected);
+    // A key of 200 bytes and a value of 20,001: counts of two and three bytes.
+    let long = format!("00 c801 a19c01 {} 01 {}", "6b".repeat(200), "78".repeat(20_000));
+    let found = Parsing::bytes(&[&long], 200).run(&mut bench);
+    assert_eq!(found.each_ref().map(|column| column[0]), [at(6), 1600, 0, 160_008, ALL_ONES]);
+}
+
+#[test]
+fn each_failure_of_the_byte_profile_has_its_code() {
+    let mut bench = Bench::new();
+    const A: &str = "00 01 01 61 00";
+    let one = || Parsing::bytes(&[A], 1);
+    for (starts, code, why) in [
+        ([ALL_ONES, 5], 1, "an offset is missing"),
+        ([0, 6], 2, "it ends behind the payload"),
+        ([1, 5], 2, "the first block does not begin with the payload"),
+    ] {
+        Parsing { starts: starts.to_vec(), ..one() }.refused(&mut bench, 0, code, why);
+    }
+    let blocks: [(&[&str], u32, &str); 19] = [
+        (&["80 00 01 01 61 00"], 9, "a control of zero in two bytes"),
+        (&["00 81 00 01 61 00"], 9, "a suffix of one in two bytes"),
+        (&["00 01 81 00 61 00"], 9, "a length of one in two bytes"),
+        (&["00 80"], 9, "the suffix count is cut off"),
+        (&["00 01"], 9, "there is no length"),
+        (&["8080808010 01 01 61 00"], 9, "a control of 2^32"),
+        (&["8080808080 01 01 61 00"], 9, "a control of six bytes"),
+        (&["ffffffff0f 01 01 61 00"], 3, "a control of 2^32 - 1"),
+        (&["01 01 01 61 00"], 4, "the first key retains a byte"),
+        (&["07 01 01 61 00"], 3, "it retains more than any key has"),
+        (&[A, "02 01 01 62 00"], 3, "it drops two of one byte"),
+        (&["00 7f 01 61 00"], 5, "the suffix passes the block"),
+        (&["00 ffffffff0f 01 61 00"], 5, "a suffix of 2^32 - 1 bytes"),
+        (&["00 01 00 61"], 6, "a value without a byte"),
+        (&["00 01 02 61 00"], 6, "a value passes the block"),
+        (&["00 01 01 61 02"], 10, "a tag of two"),
+        (&["00 01 02 61 00 00"], 10, "a tombstone with a byte"),
+        (&["00 01 01 61 00 00"], 7, "a byte is left over"),
+        (&[A, "01"], 9, "there is no second suffix"),
+    ];
+    for (records, code, why) in blocks {
+        Parsing::bytes(records, 0).refused(&mut bench, 0, code, why);
+    }
+    Parsing { last_key_bits: 16, ..one() }.refused(&mut bench, 0, 8, "the last key has another length");
+}
+
 /// The bits of two files' symbols, in the order of `columns.yaml`.
-fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> Vec<(&'static str, u64)> {
+fn symbols(older: &File<'_>, newer: &File<'_>) -> Vec<(&'static str, u64)> {
     const NAMES: [[&str; 8]; 2] = [
         [
             "older_words",
@@ -343,14 +420,14 @@ fn symbols(older: &Kv03<'_>, newer: &Kv03<'_>) -> Vec<(&'static str, u64)> {
             "newer_exceptions",
         ],
     ];
-    let numbers = |file: &Kv03<'_>| {
+    let numbers = |file: &File<'_>| {
         let directory = &file.directory;
         [
             file.file().len() as u64 / 4,
             file.records(),
             directory.payload_bits,
-            file.offset_stride(),
-            directory.terminal_bits.saturating_sub(1),
+            file.value_width_bits().unwrap_or(0),
+            file.last_key_bits(),
             directory.offsets.universe,
             u64::from(directory.offsets.low_width),
             file.section(4).len() as u64 / 8,
@@ -378,7 +455,7 @@ impl Truth {
     fn of(files: [&[u8]; 2]) -> Truth {
         let mut truth = Truth::default();
         for (file, starts) in files.into_iter().zip(0..) {
-            let file = Kv03::open(file).expect("a file");
+            let file = File::open(file).expect("a file");
             truth.starts[starts] = (0..file.directory.offsets.entries)
                 .map(|entry| {
                     file.offset_sections().select(file.directory.offsets, entry).expect("an entry") as u32
@@ -387,7 +464,8 @@ impl Truth {
             let mut cursor = Cursor::new(file, true);
             while cursor.advance().expect("a sound file") {
                 let record = cursor.record();
-                truth.literal_starts.push(record.literal_at as u32);
+                let payload = 8 * cursor.file().profile.payload_offset();
+                truth.literal_starts.push((payload + record.literal_at) as u32);
                 truth.key_bits.push(record.key_bits as u32);
                 truth.retained.push(record.retained_bits as u32);
                 truth.value_bits.push(record.value_bits() as u32);
@@ -416,11 +494,19 @@ impl Truth {
     }
 }
 
+/// The graph that reads files of this one's profile.
+fn columns_of(file: &[u8]) -> &'static str {
+    match File::open(file).expect("a file").profile {
+        Profile::Kv02 => "input/columns_bytes.yaml",
+        Profile::Kv03 => "input/columns.yaml",
+    }
+}
+
 /// Checks all that passes say about two sound files; `most` says whether they retain all that they can.
 fn check(bench: &mut Bench, case: &str, older: &[u8], newer: &[u8], most: bool) {
-    let symbols = symbols(&Kv03::open(older).expect("a file"), &Kv03::open(newer).expect("a file"));
+    let symbols = symbols(&File::open(older).expect("a file"), &File::open(newer).expect("a file"));
     let inputs = [("older", older.to_vec()), ("newer", newer.to_vec())];
-    let found = bench.run("input/columns.yaml", &symbols, &inputs);
+    let found = bench.run(columns_of(older), &symbols, &inputs);
     let truth = Truth::of([older, newer]);
     let prefix = found["prefix"][0] as usize;
     let windows = truth.windows(prefix);
@@ -464,6 +550,11 @@ fn golden_inputs() {
 #[test]
 fn adversarial_inputs() {
     let mut bench = Bench::new();
+    for case in weft::fixture::byte::merges() {
+        let [older, newer] = byte_inputs(&case);
+        let most = !case.name.starts_with("conservative");
+        check(&mut bench, &case.name, &older, &newer, most);
+    }
     for case in adversarial::merges() {
         check(&mut bench, &case.name, &encode(&case.older), &encode(&case.newer), true);
     }
@@ -473,8 +564,9 @@ fn adversarial_inputs() {
 fn any_inputs() {
     let bench = RefCell::new(Bench::new());
     TestRunner::new(Config::with_cases(60))
-        .run(&(rows(60), rows(60)), |(older, newer)| {
-            check(&mut bench.borrow_mut(), "any", &encode(&older), &encode(&newer), true);
+        .run(&(profile(), rows(60), rows(60)), |(profile, older, newer)| {
+            let [older, newer] = [older, newer].map(|rows| encode_in(profile, &rows));
+            check(&mut bench.borrow_mut(), "any", &older, &newer, true);
             Ok(())
         })
         .expect("the same columns");
@@ -521,7 +613,7 @@ fn sizes_around_blocks_and_groups() {
 
 /// Whether the reader takes the records of a file, whose other sections are sound.
 fn is_sound(file: &[u8]) -> bool {
-    let mut cursor = Cursor::new(Kv03::open(file).expect("a file"), false);
+    let mut cursor = Cursor::new(File::open(file).expect("a file"), false);
     loop {
         match cursor.advance() {
             Ok(true) => {}
@@ -533,15 +625,15 @@ fn is_sound(file: &[u8]) -> bool {
 
 /// Runs two files of which any bit behind the directory may be wrong; gives whether each is taken.
 fn judge(bench: &mut Bench, older: &[u8], newer: &[u8]) -> [bool; 2] {
-    let symbols = symbols(&Kv03::open(older).expect("a file"), &Kv03::open(newer).expect("a file"));
+    let symbols = symbols(&File::open(older).expect("a file"), &File::open(newer).expect("a file"));
     let inputs = [("older", older.to_vec()), ("newer", newer.to_vec())];
-    let found = bench.run("input/columns.yaml", &symbols, &inputs);
+    let found = bench.run(columns_of(older), &symbols, &inputs);
     let bounds = [("older_status", older), ("newer_status", newer)];
     bounds.map(|(name, file)| {
         let status = found[name][0];
-        let blocks = Kv03::open(file).expect("a file").records().div_ceil(15) as u32;
+        let blocks = File::open(file).expect("a file").records().div_ceil(15) as u32;
         assert!(
-            status == ALL_ONES || (status >> 7 < blocks.max(1) && (1..=9).contains(&(status & 127))),
+            status == ALL_ONES || (status >> 7 < blocks.max(1) && (1..=10).contains(&(status & 127))),
             "{name}: {status}"
         );
         status == ALL_ONES
@@ -554,21 +646,24 @@ fn damaged_payloads_are_refused() {
     let flips = || prop::collection::vec(any::<prop::sample::Index>(), 0..9);
     let refused = Cell::new(0);
     TestRunner::new(Config::with_cases(250))
-        .run(&(rows(50), rows(50), flips(), flips()), |(older, newer, in_older, in_newer)| {
-            let mut files = [encode(&older), encode(&newer)];
-            for (file, flips) in files.iter_mut().zip([in_older, in_newer]) {
-                let bits = Kv03::open(file).expect("a file").directory.payload_bits as usize;
-                for flip in flips.iter().filter(|_| bits > 0) {
-                    let bit = flip.index(bits);
-                    file[PAYLOAD_OFFSET as usize + bit / 8] ^= 0x80 >> (bit % 8);
+        .run(
+            &(profile(), rows(50), rows(50), flips(), flips()),
+            |(profile, older, newer, in_older, in_newer)| {
+                let mut files = [older, newer].map(|rows| encode_in(profile, &rows));
+                for (file, flips) in files.iter_mut().zip([in_older, in_newer]) {
+                    let bits = File::open(file).expect("a file").directory.payload_bits as usize;
+                    for flip in flips.iter().filter(|_| bits > 0) {
+                        let bit = flip.index(bits);
+                        file[profile.payload_offset() as usize + bit / 8] ^= 0x80 >> (bit % 8);
+                    }
                 }
-            }
-            let [older, newer] = &files;
-            let sound = [is_sound(older), is_sound(newer)];
-            refused.set(refused.get() + sound.iter().filter(|&&sound| !sound).count());
-            prop_assert_eq!(judge(&mut bench.borrow_mut(), older, newer), sound);
-            Ok(())
-        })
+                let [older, newer] = &files;
+                let sound = [is_sound(older), is_sound(newer)];
+                refused.set(refused.get() + sound.iter().filter(|&&sound| !sound).count());
+                prop_assert_eq!(judge(&mut bench.borrow_mut(), older, newer), sound);
+                Ok(())
+            },
+        )
         .expect("the same judgement");
     assert!(refused.get() > 100, "only {} files were damaged enough", refused.get());
 }
@@ -578,19 +673,22 @@ fn damage_anywhere_gives_the_same_failures() {
     let bench = RefCell::new(Bench::new());
     let words_of = || prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 0..6);
     TestRunner::new(Config::with_cases(150))
-        .run(&(rows(80), rows(40), words_of(), words_of()), |(older, newer, in_older, in_newer)| {
-            let files = [encode(&older), encode(&newer)];
-            let files = [(0, in_older), (1, in_newer)].map(|(side, changes): (usize, _)| {
-                let mut file = words(&files[side]);
-                let body = PAYLOAD_OFFSET as usize / 4;
-                for (word, value) in changes {
-                    let word = body + word.index(file.len() - body);
-                    file[word] = value;
-                }
-                bytes(&file)
-            });
-            judge(&mut bench.borrow_mut(), &files[0], &files[1]);
-            Ok(())
-        })
+        .run(
+            &(profile(), rows(80), rows(40), words_of(), words_of()),
+            |(profile, older, newer, in_older, in_newer)| {
+                let files = [older, newer].map(|rows| encode_in(profile, &rows));
+                let files = [(0, in_older), (1, in_newer)].map(|(side, changes): (usize, _)| {
+                    let mut file = words(&files[side]);
+                    let body = profile.payload_offset() as usize / 4;
+                    for (word, value) in changes {
+                        let word = body + word.index(file.len() - body);
+                        file[word] = value;
+                    }
+                    bytes(&file)
+                });
+                judge(&mut bench.borrow_mut(), &files[0], &files[1]);
+                Ok(())
+            },
+        )
         .expect("the same failures");
 }

@@ -45,7 +45,7 @@ impl Columns {
             };
             // Literals begin anywhere in a byte.
             columns.payload.extend([true; 3]);
-            columns.literal_starts.push(columns.payload.len() as u32);
+            columns.literal_starts.push((32 * PAYLOAD_WORD + columns.payload.len()) as u32);
             columns.key_bits.push(8 * key.len() as u32);
             columns.retained.push(retained);
             columns.payload.extend((retained..8 * key.len() as u32).map(|at| bit(key, at)));

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use weft::fixture::byte::{ByteMerge, Written};
 use weft::format::FormatError;
-use weft::format::kv03::{self, Kv03};
+use weft::format::kv::{self, File, FileWriter, Framing, Profile};
 use weft::merge::cpu::{self, MergeError, Options};
 pub use weft::rows::Row;
 
@@ -59,18 +61,59 @@ pub fn json_rows(rows: &Value) -> Vec<Row> {
     rows.as_array().unwrap().iter().map(row).collect()
 }
 
-/// The canonical file of ascending rows.
+/// The canonical file of ascending rows, in the bit profile.
 pub fn encode(rows: &[Row]) -> Vec<u8> {
+    encode_in(Profile::Kv03, rows)
+}
+
+/// The canonical file of ascending rows.
+pub fn encode_in(profile: Profile, rows: &[Row]) -> Vec<u8> {
+    encode_framed(Framing::of_rows(profile, rows.iter().cloned()), rows)
+}
+
+/// The file of ascending rows with values framed like that.
+pub fn encode_framed(framing: Framing, rows: &[Row]) -> Vec<u8> {
     let rows = rows.iter().map(|(key, value)| (key, value.as_ref()));
     let mut file = Vec::new();
-    let summary = kv03::encode(rows, &mut file).expect("rows ascend");
+    let summary = kv::encode(framing, rows, &mut file).expect("rows ascend");
     assert_eq!(summary.file_bytes, file.len() as u64);
     file
 }
 
+/// The file of ascending rows in which record i retains at most `cap(i)` bytes.
+pub fn encode_conservative(profile: Profile, rows: &[Row], cap: impl Fn(usize) -> u64) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut writer = FileWriter::new(Framing::of_rows(profile, rows.iter().cloned()), &mut file);
+    let mut previous: &[u8] = &[];
+    for (i, (key, value)) in rows.iter().enumerate() {
+        let shared = previous.iter().zip(key).take_while(|(a, b)| a == b).count() as u64;
+        writer.put_record(8 * shared.min(cap(i)), key, value.as_deref()).unwrap();
+        previous = key;
+    }
+    writer.finish().unwrap();
+    file
+}
+
+/// The input files of a published merge of the byte profile.
+pub fn byte_inputs(merge: &ByteMerge) -> [Vec<u8>; 2] {
+    let write = |rows: &[Row], side: u64| match merge.written {
+        Written::Canonical => encode_in(Profile::Kv02, rows),
+        Written::Undeclared => encode_framed(Framing::Kv02 { width: None }, rows),
+        Written::Conservative(every) => encode_conservative(Profile::Kv02, rows, |i| {
+            if (i as u64).is_multiple_of(every + side) { 0 } else { u64::MAX }
+        }),
+    };
+    [write(&merge.older, 0), write(&merge.newer, 1)]
+}
+
+/// The SHA-256 of bytes, as hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The rows of a file.
 pub fn decode(file: &[u8]) -> Result<Vec<Row>, FormatError> {
-    let mut reader = Kv03::open(file)?.rows();
+    let mut reader = File::open(file)?.rows();
     let mut rows = Vec::new();
     while let Some((key, value)) = reader.next()? {
         rows.push((key.to_vec(), value.map(<[u8]>::to_vec)));
@@ -80,7 +123,7 @@ pub fn decode(file: &[u8]) -> Result<Vec<Row>, FormatError> {
 
 /// Opens and scans a file; whether it is canonical.
 pub fn check(file: &[u8]) -> Result<bool, FormatError> {
-    Ok(Kv03::open(file)?.scan()?.deviations.is_empty())
+    Ok(File::open(file)?.scan()?.deviations.is_empty())
 }
 
 /// Merges files, oldest first, with every check.
@@ -93,7 +136,7 @@ pub fn merge_with(files: &[&[u8]], options: Options) -> Result<Vec<u8>, MergeErr
     let opened = files
         .iter()
         .enumerate()
-        .map(|(input, file)| Kv03::open(file).map_err(|error| MergeError::Input { input, error }));
+        .map(|(input, file)| File::open(file).map_err(|error| MergeError::Input { input, error }));
     let opened = opened.collect::<Result<Vec<_>, _>>()?;
     let mut out = Vec::new();
     cpu::merge(&opened, options, &mut out)?;
@@ -110,6 +153,11 @@ pub fn repair_checksums(file: &mut [u8]) {
     file[68..72].fill(0);
     let header = crc32c::crc32c(&file[..96]);
     file[68..72].copy_from_slice(&header.to_le_bytes());
+}
+
+/// Either profile.
+pub fn profile() -> impl Strategy<Value = Profile> {
+    proptest::sample::select(&Profile::ALL[..])
 }
 
 /// Keys of a few bytes that matter to bit prefixes, so that many share much; now and then any bytes.

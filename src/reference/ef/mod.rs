@@ -54,8 +54,8 @@ impl<'a> Entries<'a> {
     fn get(&self, j: u64) -> Result<u32, Fault> {
         let records = (BLOCK_RECORDS * j).min(u64::from(self.layout.survivors));
         let at_end = records == u64::from(self.layout.survivors);
-        let start = if at_end { self.layout.payload_bits } else { self.offsets.get(records)? };
-        Ok(start.wrapping_sub((records as u32).wrapping_mul(self.layout.common_bits)))
+        let start = if at_end { self.layout.payload_extent } else { self.offsets.get(records)? };
+        Ok(start.wrapping_sub((records as u32).wrapping_mul(self.layout.common_width)))
     }
 
     /// The bit of the highs that stands for an entry.

@@ -14,7 +14,7 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
     let (shared_bits, offsets, payload) =
         (call.port("shared_bits")?, call.port("offsets")?, call.port("payload")?);
     let survivors = u64::from(layout.survivors);
-    for word in 0..u64::from(layout.payload_bits).div_ceil(32) {
+    for word in 0..u64::from(layout.payload_extent).div_ceil(32) {
         payload.set(word, 0)?;
     }
     let mut previous_key = 0u32;
@@ -29,7 +29,7 @@ pub(in crate::reference) fn words(call: &Call<'_>) -> Result<(), Fault> {
             put(&payload, at, u64::from(count) + 1, len)?;
             at += len;
         }
-        let end = if i + 1 < survivors { offsets.get(i + 1)? } else { layout.payload_bits };
+        let end = if i + 1 < survivors { offsets.get(i + 1)? } else { layout.payload_extent };
         let mut from = shared;
         while at < u64::from(end) {
             let len = (u64::from(end) - at).min(32);
@@ -86,7 +86,7 @@ impl<'a> Copied<'a> {
 }
 
 /// Puts the lowest `len` bits of `bits` (at most 64) at bit `at` of a payload that has zeros there.
-fn put(payload: &Port<'_>, at: u64, bits: u64, len: u64) -> Result<(), Fault> {
+pub(super) fn put(payload: &Port<'_>, at: u64, bits: u64, len: u64) -> Result<(), Fault> {
     for k in (0..len).filter(|k| bits >> (len - 1 - k) & 1 == 1) {
         let (word, bit) = ((at + k) / 32, (at + k) % 32);
         payload.set(word, payload.get(word)? | (1u32 << (31 - bit)).swap_bytes())?;

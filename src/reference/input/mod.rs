@@ -2,4 +2,4 @@
 
 mod parse;
 
-pub(super) use parse::parse;
+pub(super) use parse::{parse, parse_bytes};

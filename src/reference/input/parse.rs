@@ -1,6 +1,7 @@
-//! `input/parse`
+//! `input/parse` and `input/parse_bytes`
 
 use crate::format::envelope::BLOCK_RECORDS;
+use crate::format::kv::Profile;
 use crate::reference::payload::window;
 use crate::reference::{Call, Fault, Port};
 
@@ -13,14 +14,25 @@ const BAD_SUFFIX: u32 = 5;
 const BAD_VALUE: u32 = 6;
 const NOT_AT_NEXT: u32 = 7;
 const LAST_KEY: u32 = 8;
+const BAD_COUNT: u32 = 9;
+const BAD_TAG: u32 = 10;
 
-/// Walks each block of 15 records and writes where their keys and values lie. A block gets the code of the first thing that
-/// is wrong with it; columns of the record at fault and of those behind it in the block are zero.
+/// Walks each block of 15 records of the bit profile and writes where their keys and values lie. A block gets the code of the
+/// first thing that is wrong with it; columns of the record at fault and of those behind it in the block are zero.
 pub(in crate::reference) fn parse(call: &Call<'_>) -> Result<(), Fault> {
+    parse_as(call, Profile::Kv03)
+}
+
+/// The same for the byte profile.
+pub(in crate::reference) fn parse_bytes(call: &Call<'_>) -> Result<(), Fault> {
+    parse_as(call, Profile::Kv02)
+}
+
+fn parse_as(call: &Call<'_>, profile: Profile) -> Result<(), Fault> {
     let columns = ["literal_starts", "key_bits", "retained", "value_bits"].map(|name| call.port(name));
     let [literal_starts, key_bits, retained, value_bits] = columns;
     let columns = [literal_starts?, key_bits?, retained?, value_bits?];
-    let (status, walk, first) = (call.port("status")?, Walk::new(call)?, call.number("first")?);
+    let (status, walk, first) = (call.port("status")?, Walk::new(call, profile)?, call.number("first")?);
     for block in 0..walk.records.div_ceil(BLOCK_RECORDS) {
         let (records, failure) = walk.block(block)?;
         if let Some(code) = failure {
@@ -36,7 +48,7 @@ pub(in crate::reference) fn parse(call: &Call<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where a record lies. All positions and lengths are in bits.
+/// Where a record lies. All positions and lengths are in bits, positions from the beginning of the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     literal_start: u32,
@@ -60,6 +72,7 @@ impl From<Fault> for Stop {
 }
 
 struct Walk<'a> {
+    profile: Profile,
     file: Port<'a>,
     starts: Port<'a>,
     records: u64,
@@ -69,8 +82,9 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(call: &Call<'a>) -> Result<Self, Fault> {
+    fn new(call: &Call<'a>, profile: Profile) -> Result<Self, Fault> {
         Ok(Walk {
+            profile,
             file: call.port("file")?,
             starts: call.port("starts")?,
             records: call.number("records")?,
@@ -98,7 +112,10 @@ impl<'a> Walk<'a> {
         let [start, end] = self.extent(&block)?;
         let mut before = Record { end: start, ..Record::default() };
         for record in block.clone() {
-            before = self.record(record, before, end)?;
+            before = match self.profile {
+                Profile::Kv02 => self.byte_record(record, before, end)?,
+                Profile::Kv03 => self.bit_record(record, before, end)?,
+            };
             records.push(before);
         }
         if before.end != end {
@@ -117,12 +134,17 @@ impl<'a> Walk<'a> {
         if entries.contains(&u32::MAX) {
             return Err(Stop::Failure(NO_OFFSET));
         }
-        let common = |records: u64| (records as u32).wrapping_mul(self.common_bits);
-        let start = entries[0].wrapping_add(common(block.start));
-        let end = entries[1].wrapping_add(common(block.end));
-        let inside = start < end && end <= self.payload_bits;
-        let first_is_first = block.start > 0 || start == 0;
-        let last_is_last = block.end < self.records || end == self.payload_bits;
+        let begin = 8 * self.profile.payload_offset() as u32;
+        let payload_end = begin + self.payload_bits;
+        let unit = self.profile.unit().bits() as u32;
+        let place = |entry: u32, records: u64| {
+            let common = (records as u32).wrapping_mul(self.common_bits);
+            begin.wrapping_add(entry.wrapping_mul(unit)).wrapping_add(common)
+        };
+        let (start, end) = (place(entries[0], block.start), place(entries[1], block.end));
+        let inside = start < end && end <= payload_end;
+        let first_is_first = block.start > 0 || start == begin;
+        let last_is_last = block.end < self.records || end == payload_end;
         if inside && first_is_first && last_is_last {
             Ok([start, end])
         } else {
@@ -130,8 +152,61 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The record behind another one, in a block that ends at `end`.
-    fn record(&self, record: u64, before: Record, end: u32) -> Result<Record, Stop> {
+    /// The record of the byte profile behind another one, in a block that ends at `end`.
+    fn byte_record(&self, record: u64, before: Record, end: u32) -> Result<Record, Stop> {
+        let (control, suffix_at) = self.leb(before.end, end)?.ok_or(Stop::Failure(BAD_COUNT))?;
+        let block_start = record.is_multiple_of(BLOCK_RECORDS);
+        // No key is longer than the payload, which holds all its bits.
+        let most = if block_start { self.payload_bits } else { before.key_bits };
+        if control > most / 8 {
+            return Err(Stop::Failure(BAD_CONTROL));
+        }
+        let retained = if block_start { 8 * control } else { before.key_bits - 8 * control };
+        if record == 0 && retained > 0 {
+            return Err(Stop::Failure(RETAINS_TOO_MUCH));
+        }
+        let (suffix, mut literal_start) = self.leb(suffix_at, end)?.ok_or(Stop::Failure(BAD_COUNT))?;
+        let mut value = self.common_bits / 8;
+        if self.common_bits == 0 {
+            (value, literal_start) = self.leb(literal_start, end)?.ok_or(Stop::Failure(BAD_COUNT))?;
+        }
+        if suffix > (end - literal_start) / 8 || retained + 8 * suffix > self.payload_bits {
+            return Err(Stop::Failure(BAD_SUFFIX));
+        }
+        let value_start = literal_start + 8 * suffix;
+        if value == 0 || value > (end - value_start) / 8 {
+            return Err(Stop::Failure(BAD_VALUE));
+        }
+        match window(&self.file, value_start)? >> 24 {
+            0 if value == 1 => {}
+            1 => {}
+            _ => return Err(Stop::Failure(BAD_TAG)),
+        }
+        let (key_bits, value_bits) = (retained + 8 * suffix, 8 * value);
+        Ok(Record { literal_start, key_bits, retained, value_bits, end: value_start + value_bits })
+    }
+
+    /// The LEB128 count at `at`, and where its code ends; `None` if that is behind `end`, if it is not the shortest code of its
+    /// number, or if that does not fit 32 bits.
+    fn leb(&self, at: u32, end: u32) -> Result<Option<(u32, u32)>, Fault> {
+        let mut number = 0_u64;
+        for place in 0..5 {
+            let byte = window(&self.file, at + 8 * place)? >> 24;
+            number |= u64::from(byte & 0x7f) << (7 * place);
+            if byte < 0x80 {
+                let behind = at + 8 * (place + 1);
+                let shortest = byte > 0 || place == 0;
+                return Ok(u32::try_from(number)
+                    .ok()
+                    .filter(|_| shortest && behind <= end)
+                    .map(|n| (n, behind)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The record of the bit profile behind another one, in a block that ends at `end`.
+    fn bit_record(&self, record: u64, before: Record, end: u32) -> Result<Record, Stop> {
         let (control, suffix_at) = self.count(before.end, end)?.ok_or(Stop::Failure(BAD_CONTROL))?;
         let retained = if record.is_multiple_of(BLOCK_RECORDS) {
             // The position counts the selector bit. No key is longer than the payload, which holds all its bits.

@@ -8,15 +8,15 @@ use crate::reference::{Call, Fault};
 /// value, and the length of its last key.
 pub(in crate::reference) fn layout(call: &Call<'_>) -> Result<(), Fault> {
     let survivors = call.carried("n_survivors")? as u32;
-    let payload_bits = call.carried("payload_bits")? as u32;
+    let payload_extent = call.carried("extent")? as u32;
     let extremes = call.port("extremes")?;
     let (least, greatest) = (extremes.get(0)?, !extremes.get(1)?);
-    let common_bits = if least == greatest { least } else { 0 };
+    let common_width = if least == greatest { least } else { 0 };
     let mut layout = Layout {
         survivors,
-        payload_bits,
-        common_bits,
-        universe: payload_bits.wrapping_sub(survivors.wrapping_mul(common_bits)),
+        payload_extent,
+        common_width,
+        universe: payload_extent.wrapping_sub(survivors.wrapping_mul(common_width)),
         low_width: 0,
         last_key_bits: call.carried("last_key_bits")? as u32,
         low_words: 0,

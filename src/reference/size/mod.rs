@@ -3,5 +3,5 @@
 mod records;
 mod widths;
 
-pub(super) use records::records;
-pub(super) use widths::widths;
+pub(super) use records::{records, records_bytes};
+pub(super) use widths::{widths, widths_bytes};

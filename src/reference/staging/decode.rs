@@ -2,7 +2,7 @@
 
 use super::{FILES, bytes_of, open};
 use crate::format::bits::window;
-use crate::format::kv03::Cursor;
+use crate::format::kv::Cursor;
 use crate::reference::{Call, Fault, Port};
 
 /// All keys of both files in full, each from the word on that `key_starts` says, with its value's bits behind it.

@@ -2,7 +2,7 @@
 
 use super::refusal::{Refusal, refusal};
 use super::{FILES, arena_words, bytes_of, counts, open};
-use crate::format::kv03::{Cursor, Kv03};
+use crate::format::kv::{Cursor, File};
 use crate::reference::{Call, Fault, Port};
 
 /// A status word without a failure.
@@ -88,7 +88,7 @@ impl Columns<'_> {
     }
 
     /// The records of a file; gives its first and last key.
-    fn walk(&mut self, file: Kv03<'_>) -> Result<Vec<Vec<u8>>, Stop> {
+    fn walk(&mut self, file: File<'_>) -> Result<Vec<Vec<u8>>, Stop> {
         let mut cursor = Cursor::new(file, false);
         let mut keys: Vec<Vec<u8>> = Vec::new();
         while cursor.advance().map_err(|error| Stop::Refused(error.to_string()))? {

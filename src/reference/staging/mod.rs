@@ -8,7 +8,7 @@ pub(super) use decode::decode;
 pub(super) use measure::measure;
 
 use super::{Call, Fault, Port};
-use crate::format::kv03::{Kv03, Record};
+use crate::format::kv::{File, Record};
 
 /// The ports of both files, the older one first.
 const FILES: [&str; 2] = ["older", "newer"];
@@ -23,8 +23,8 @@ fn bytes_of(port: &Port<'_>) -> Result<Vec<u8>, Fault> {
 }
 
 /// The file that a port holds.
-fn open<'b>(name: &str, bytes: &'b [u8]) -> Result<Kv03<'b>, Fault> {
-    Kv03::open(bytes).map_err(|error| Fault::content(name, error.to_string()))
+fn open<'b>(name: &str, bytes: &'b [u8]) -> Result<File<'b>, Fault> {
+    File::open(bytes).map_err(|error| Fault::content(name, error.to_string()))
 }
 
 /// How many records of each file there are by the call's numbers.

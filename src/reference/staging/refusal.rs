@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use crate::format::elias_fano::Section;
 use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
-use crate::format::kv03::Kv03;
+use crate::format::kv::File;
 use crate::reference::{Call, Fault, Port, Reference, ef, input, order, tree};
 
 /// The status words that the passes leave for a file, all ones where they find nothing wrong.
@@ -18,7 +18,7 @@ pub(super) struct Refusal {
 }
 
 /// Why the passes would refuse a file.
-pub(super) fn refusal(file: &Port<'_>, opened: &Kv03<'_>) -> Result<Refusal, Fault> {
+pub(super) fn refusal(file: &Port<'_>, opened: &File<'_>) -> Result<Refusal, Fault> {
     let passes = Passes::new(file, opened);
     passes.call(ef::select, 0)?;
     passes.call(input::parse, 0)?;
@@ -38,7 +38,7 @@ struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    fn new(file: &Port<'a>, opened: &Kv03<'_>) -> Passes<'a> {
+    fn new(file: &Port<'a>, opened: &File<'_>) -> Passes<'a> {
         let (directory, records) = (&opened.directory, opened.records());
         let section_at = |index: usize| (HEADER_BYTES + directory.sections[index].offset) / 4;
         let entries = records.div_ceil(BLOCK_RECORDS) + 1;
@@ -58,7 +58,7 @@ impl<'a> Passes<'a> {
             ("n", records),
             ("payload_bits", directory.payload_bits),
             ("common_bits", opened.offset_stride()),
-            ("last_key_bits", directory.terminal_bits.saturating_sub(1)),
+            ("last_key_bits", opened.last_key_bits()),
         ];
         let cells = |len: u64, word: u32| vec![Cell::new(word); len as usize];
         let mut values = vec![

@@ -1,32 +1,24 @@
 //! Walking a file's records in order, checking everything on the way.
 //!
-//! Record i, with L the length of a key and s what it retains of its predecessor, both in bits:
-//!
-//! ```text
-//! control   E(1 + s) at the start of a block of 15, else E(previous L - s)
-//! suffix    E(L - s)
-//! literal   the key's bits from s on
-//! value     0                         absent
-//!           1 E(bytes) bytes          present
-//! ```
-//!
-//! where E is the exponential-Golomb code of order zero. A file may retain less than its keys share; the cursor then
-//! finds the true number by comparing on.
+//! A file may retain less than its keys share; the cursor then finds the true number by comparing on. What the records
+//! of the two profiles do not have in common is in [`super::grammar`].
 
 use crate::format::FormatError;
-use crate::format::bits::{PEEK_BITS, bit, copy_into, golomb_at, golomb_in, peek, shared_bits};
+use crate::format::bits::{PEEK_BITS, bit, copy_into, peek, shared_bits};
 use crate::format::elias_fano::{Comparer, Mismatch};
 use crate::format::envelope::BLOCK_RECORDS;
 
-use super::{HEADER_BYTES, Kv03, PAYLOAD_OFFSET, corrupt, offset_word_at};
+use super::grammar::{Broken, Head};
+use super::{Bits, Bytes, File, Grammar, Profile, corrupt, offset_word_at};
 
 /// Bytes checksummed at a time, just before they are parsed, so that they are read from memory once.
 const CHECKSUM_STEP: usize = 64 << 10;
 
-/// A record's place in the payload. All positions and lengths are in bits.
+/// A record's place in the payload. All positions and lengths are in bits, and in the byte profile multiples of 8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Bits that the key shares with its predecessor: what the file retains, or more if it retains less than it could.
+    /// Bits that the key shares with its predecessor, in whole units: what the file retains, or more if it retains less than
+    /// it could.
     pub shared_bits: u64,
     /// Bits of the key that the file retains.
     pub retained_bits: u64,
@@ -41,7 +33,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Bits of the value, tag and count included.
+    /// Bits of the encoded value: with its tag, and what follows the tag.
     pub fn value_bits(&self) -> u64 {
         self.end - self.value_at
     }
@@ -53,7 +45,7 @@ impl Record {
 /// payload's end, the terminal key, all offset sections, the dictionary, gaps, and the body's checksum.
 #[derive(Debug)]
 pub struct Cursor<'a> {
-    file: Kv03<'a>,
+    file: File<'a>,
     payload: &'a [u8],
     /// Records read.
     index: u64,
@@ -72,11 +64,11 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// A cursor before the first record. Without `verify` the body's checksum is not computed.
-    pub fn new(file: Kv03<'a>, verify: bool) -> Cursor<'a> {
+    pub fn new(file: File<'a>, verify: bool) -> Cursor<'a> {
         Cursor {
             file,
             // Loads may reach past the payload's end, into the sections behind it, and stay in the body.
-            payload: &file.file()[PAYLOAD_OFFSET as usize..],
+            payload: &file.file()[file.profile.payload_offset() as usize..],
             index: 0,
             left_in_block: 0,
             key: vec![0; 64],
@@ -91,7 +83,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The file.
-    pub fn file(&self) -> &Kv03<'a> {
+    pub fn file(&self) -> &File<'a> {
         &self.file
     }
 
@@ -134,72 +126,108 @@ impl<'a> Cursor<'a> {
     /// An error that a damaged file could explain is replaced by that of the checksum, if the checksum says so.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, FormatError> {
+        match self.file.profile {
+            Profile::Kv02 => self.advance_as::<Bytes>(),
+            Profile::Kv03 => self.advance_as::<Bits>(),
+        }
+    }
+
+    /// [`advance`](Self::advance) in a file of this grammar.
+    #[inline(always)]
+    pub(crate) fn advance_as<G: Grammar>(&mut self) -> Result<bool, FormatError> {
         if self.index == self.file.records() {
             return self.finish().map(|()| false).map_err(|error| self.blame_checksum(error));
         }
-        self.read_record().map(|()| true).map_err(|error| self.blame_checksum(error))
+        self.read_record::<G>().map(|()| true).map_err(|error| self.blame_checksum(error))
+    }
+
+    /// Whether the current record is a tombstone.
+    pub fn is_tombstone(&self) -> bool {
+        match self.file.profile {
+            Profile::Kv02 => Bytes::is_tombstone(self.payload, self.record.value_at),
+            Profile::Kv03 => Bits::is_tombstone(self.payload, self.record.value_at),
+        }
+    }
+
+    /// The current record's value, copied into `into` where it does not lie in the file as it is; `None` for a tombstone.
+    pub fn value<'b>(&'b self, into: &'b mut Vec<u8>) -> Option<&'b [u8]> {
+        let Record { value_at, end, .. } = self.record;
+        match self.file.profile {
+            Profile::Kv02 => Bytes::value(self.payload, value_at, end, into),
+            Profile::Kv03 => Bits::value(self.payload, value_at, end, into),
+        }
     }
 
     #[inline(always)]
-    fn read_record(&mut self) -> Result<(), FormatError> {
+    fn read_record<G: Grammar>(&mut self) -> Result<(), FormatError> {
         let at = self.record.end;
         let block_start = self.left_in_block == 0;
         if block_start {
-            self.start_block(at)?;
+            self.start_block::<G>(at)?;
         }
         self.left_in_block -= 1;
         let previous_bits = self.record.key_bits;
-
-        let word = peek(self.payload, at);
-        let Some(control) = golomb_in(word, PEEK_BITS).or_else(|| golomb_at(self.payload, at)) else {
-            return self.fail(at, "the control count is endless");
-        };
-        let after = PEEK_BITS.saturating_sub(control.len as u32);
-        let suffix = golomb_in(word << (control.len & 63), after);
-        let Some(suffix) = suffix.or_else(|| golomb_at(self.payload, at + control.len)) else {
-            return self.fail(at + control.len, "the suffix count is endless");
-        };
-        let literal_at = at + control.len + suffix.len;
         let payload_bits = self.file.directory.payload_bits;
+        let declared = self.file.header.common_width;
+
+        let head = G::head(self.payload, at, declared.is_some());
+        let Head { control, suffix, suffix_at, value, literal_at } =
+            head.map_err(|broken| self.broken(broken))?;
         if literal_at > payload_bits {
             return self.fail(at, "a count is cut off by the end of the payload");
         }
         let retained_bits = if block_start {
-            self.retained_at_block_start(at, control.value)?
-        } else if control.value <= previous_bits {
-            previous_bits - control.value
+            self.retained_at_block_start::<G>(at, control)?
+        } else if control <= previous_bits / G::UNIT {
+            previous_bits - control * G::UNIT
         } else {
-            return self
-                .fail(at, &format!("it goes back {} bits in a key of {previous_bits} bits", control.value));
-        };
-        if suffix.value > payload_bits - literal_at {
             return self.fail(
-                at + control.len,
-                &format!("a suffix of {} bits passes the end of the payload", suffix.value),
+                at,
+                &format!("it goes back {control} {1} in a key of {0} {1}", previous_bits / G::UNIT, G::UNITS),
+            );
+        };
+        if suffix > (payload_bits - literal_at) / G::UNIT {
+            return self.fail(
+                suffix_at,
+                &format!("a suffix of {suffix} {} passes the end of the payload", G::UNITS),
             );
         }
-        let key_bits = retained_bits + suffix.value;
+        let suffix_bits = suffix * G::UNIT;
+        let key_bits = retained_bits + suffix_bits;
         if key_bits % 8 != 0 {
-            return self.fail(at + control.len, &format!("a key of {key_bits} bits is not whole bytes"));
+            return self.fail(suffix_at, &format!("a key of {key_bits} bits is not whole bytes"));
         }
-        let value_at = literal_at + suffix.value;
-        let shared_bits = self.order(literal_at, retained_bits, suffix.value)?;
-        self.append_literal(retained_bits, literal_at, suffix.value);
-        let end = self.value_end(value_at, payload_bits)?;
+        let value_at = literal_at + suffix_bits;
+        let shared_bits = self.order::<G>(literal_at, retained_bits, suffix_bits)?;
+        self.append_literal(retained_bits, literal_at, suffix_bits);
+        let end = G::value_end(self.payload, value_at, value.or(declared), payload_bits);
+        let end = end.map_err(|broken| self.broken(broken))?;
+        if let Some(width) = declared
+            && width != (end - value_at) / G::UNIT
+        {
+            return self.fail(
+                value_at,
+                &format!(
+                    "a value of {} {} where the header declares {width} for all",
+                    (end - value_at) / G::UNIT,
+                    G::UNITS
+                ),
+            );
+        }
         self.record = Record { shared_bits, retained_bits, key_bits, literal_at, value_at, end };
         self.index += 1;
         Ok(())
     }
 
-    fn start_block(&mut self, at: u64) -> Result<(), FormatError> {
+    fn start_block<G: Grammar>(&mut self, at: u64) -> Result<(), FormatError> {
         self.left_in_block = BLOCK_RECORDS;
-        let residual = at - self.index * self.file.offset_stride();
+        let residual = at / G::UNIT - self.index * self.file.offset_stride();
         if let Some(offsets) = &mut self.offsets
             && let Err(mismatch) = offsets.push(residual)
         {
             return self.fail_offset(mismatch);
         }
-        while self.verify && self.crc_bytes < (super::DIRECTORY_BYTES + at / 8) as usize + 4096 {
+        while self.verify && self.crc_bytes < (G::PROFILE.directory_bytes() + at / 8) as usize + 4096 {
             if !self.checksum_step() {
                 break;
             }
@@ -217,23 +245,28 @@ impl<'a> Cursor<'a> {
         moved
     }
 
-    fn retained_at_block_start(&self, at: u64, control: u64) -> Result<u64, FormatError> {
-        let previous_bits = self.record.key_bits;
-        match control.checked_sub(1) {
+    fn retained_at_block_start<G: Grammar>(&self, at: u64, control: u64) -> Result<u64, FormatError> {
+        let (previous, units) = (self.record.key_bits / G::UNIT, G::UNITS);
+        match control.checked_sub(G::SELECTOR) {
             None => self.fail(at, "a block starts with a retained position of 0, which drops the selector"),
-            Some(retained) if retained > previous_bits && self.index == 0 => {
-                self.fail(at, &format!("the first record retains {retained} bits of nothing"))
+            Some(retained) if retained > previous && self.index == 0 => {
+                self.fail(at, &format!("the first record retains {retained} {units} of nothing"))
             }
-            Some(retained) if retained > previous_bits => {
-                self.fail(at, &format!("it retains {retained} bits of a key of {previous_bits} bits"))
+            Some(retained) if retained > previous => {
+                self.fail(at, &format!("it retains {retained} {units} of a key of {previous} {units}"))
             }
-            Some(retained) => Ok(retained),
+            Some(retained) => Ok(retained * G::UNIT),
         }
     }
 
-    /// Checks that the key with this literal is greater than the current one; gives the bits they share.
+    /// Checks that the key with this literal is greater than the current one; gives the bits they share, in whole units.
     #[inline(always)]
-    fn order(&mut self, literal_at: u64, retained: u64, literal: u64) -> Result<u64, FormatError> {
+    fn order<G: Grammar>(
+        &mut self,
+        literal_at: u64,
+        retained: u64,
+        literal: u64,
+    ) -> Result<u64, FormatError> {
         let previous = self.record.key_bits;
         if literal == 0 {
             // Nothing follows what is retained: only the empty key may, as the first.
@@ -242,11 +275,11 @@ impl<'a> Cursor<'a> {
         if retained == previous {
             return Ok(retained);
         }
-        let new_bit = peek(self.payload, literal_at) >> 63 == 1;
-        if new_bit != bit(&self.key, retained) {
-            return if new_bit { Ok(retained) } else { self.fail_order(false) };
+        let (old, new) = (G::unit(&self.key, retained), G::unit(self.payload, literal_at));
+        if new != old {
+            return if new > old { Ok(retained) } else { self.fail_order(false) };
         }
-        self.order_conservative(literal_at, retained, literal)
+        self.order_conservative(literal_at, retained, literal).map(|shared| shared - shared % G::UNIT)
     }
 
     #[cold]
@@ -295,51 +328,25 @@ impl<'a> Cursor<'a> {
         self.key.resize(size, 0);
     }
 
-    #[inline(always)]
-    fn value_end(&self, value_at: u64, payload_bits: u64) -> Result<u64, FormatError> {
-        let word = peek(self.payload, value_at);
-        let end = if word >> 63 == 0 {
-            value_at + 1
-        } else {
-            let count = golomb_in(word << 1, PEEK_BITS - 1);
-            let Some(count) = count.or_else(|| golomb_at(self.payload, value_at + 1)) else {
-                return self.fail(value_at, "the value's count is endless");
-            };
-            let bytes_at = value_at + 1 + count.len;
-            if bytes_at > payload_bits || count.value > (payload_bits - bytes_at) / 8 {
-                return self.fail(
-                    value_at,
-                    &format!("a value of {} bytes passes the end of the payload", count.value),
-                );
-            }
-            bytes_at + 8 * count.value
-        };
-        if end > payload_bits {
-            return self.fail(value_at, "the value's tag is cut off by the end of the payload");
-        }
-        match self.file.header.common_width {
-            Some(width) if width != end - value_at => self.fail(
-                value_at,
-                &format!("a value of {} bits where the header declares {width} for all", end - value_at),
-            ),
-            _ => Ok(end),
-        }
-    }
-
     /// Everything that only the end shows.
     fn finish(&mut self) -> Result<(), FormatError> {
         let Some(mut offsets) = self.offsets.take() else { return Ok(()) };
-        let Kv03 { header, directory, .. } = self.file;
+        let File { header, directory, profile, .. } = self.file;
         let end = self.record.end;
         if end != directory.payload_bits {
             let what = format!("the records end at bit {end}, the payload at bit {}", directory.payload_bits);
             return self.fail(end, &what);
         }
-        let terminal = if header.records == 0 { 0 } else { 1 + self.record.key_bits };
-        if terminal != directory.terminal_bits {
+        let (unit, stated) = (profile.unit(), directory.terminal);
+        let terminal = if header.records == 0 {
+            0
+        } else {
+            profile.selector_units() + self.record.key_bits / unit.bits()
+        };
+        if terminal != stated {
             return corrupt(
                 16,
-                format!("the last key has {terminal} bits, the directory says {}", directory.terminal_bits),
+                format!("the last key has {terminal} {}, the directory says {stated}", unit.name()),
             );
         }
         let last = offsets.push(directory.offsets.universe).and_then(|()| offsets.finish());
@@ -374,13 +381,23 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
+    fn broken(&self, (at, what): Broken) -> FormatError {
+        self.error(at, &what)
+    }
+
+    #[cold]
     fn fail<T>(&self, payload_bit: u64, what: &str) -> Result<T, FormatError> {
+        Err(self.error(payload_bit, what))
+    }
+
+    fn error(&self, payload_bit: u64, what: &str) -> FormatError {
         let place = if self.index < self.file.records() {
             format!("record {} (block {}): ", self.index, self.index / BLOCK_RECORDS)
         } else {
             String::new()
         };
-        Err(FormatError::corrupt(PAYLOAD_OFFSET + payload_bit / 8, format!("{place}{what}")))
+        let offset = self.file.profile.payload_offset() + payload_bit / 8;
+        FormatError::corrupt(offset, format!("{place}{what}"))
     }
 
     #[cold]
@@ -403,24 +420,3 @@ impl<'a> Cursor<'a> {
         ))
     }
 }
-
-/// The value of a record as bytes, copied out of the bit string into `into`; `None` if it is absent.
-pub(super) fn value_bytes<'b>(payload: &[u8], record: &Record, into: &'b mut Vec<u8>) -> Option<&'b [u8]> {
-    if record.value_bits() == 1 {
-        return None;
-    }
-    let count = golomb_at(payload, record.value_at + 1)?;
-    let at = record.value_at + 1 + count.len;
-    into.clear();
-    into.reserve(count.value as usize + 8);
-    let whole = count.value / 8;
-    for word in 0..whole {
-        into.extend_from_slice(&crate::format::bits::window(payload, at + 64 * word).to_be_bytes());
-    }
-    for byte in 8 * whole..count.value {
-        into.push((peek(payload, at + 8 * byte) >> 56) as u8);
-    }
-    Some(into)
-}
-
-const _: () = assert!(HEADER_BYTES.is_multiple_of(8) && PAYLOAD_OFFSET.is_multiple_of(8));

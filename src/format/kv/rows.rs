@@ -2,8 +2,7 @@
 
 use crate::format::FormatError;
 
-use super::Kv03;
-use super::cursor::{Cursor, value_bytes};
+use super::{Cursor, File};
 
 /// A key and its value; `None` for a tombstone.
 pub type Row<'r> = (&'r [u8], Option<&'r [u8]>);
@@ -15,7 +14,7 @@ pub struct Rows<'a> {
     value: Vec<u8>,
 }
 
-impl<'a> Kv03<'a> {
+impl<'a> File<'a> {
     /// Reads the file's rows, checking everything on the way; see [`Cursor`].
     pub fn rows(&self) -> Rows<'a> {
         Rows { cursor: Cursor::new(*self, true), value: Vec::new() }
@@ -32,7 +31,6 @@ impl Rows<'_> {
         if !self.cursor.advance()? {
             return Ok(None);
         }
-        let value = value_bytes(self.cursor.payload(), self.cursor.record(), &mut self.value);
-        Ok(Some((self.cursor.key(), value)))
+        Ok(Some((self.cursor.key(), self.cursor.value(&mut self.value))))
     }
 }

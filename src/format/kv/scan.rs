@@ -5,7 +5,7 @@ use std::fmt;
 use crate::format::FormatError;
 use crate::format::elias_fano::Shape;
 
-use super::{Cursor, Kv03};
+use super::{Cursor, File};
 
 /// A freedom that a valid file took and the canonical file for its rows does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,11 @@ pub enum Deviation {
     },
     /// All values have one width and the header does not declare it.
     UndeclaredWidth {
+        /// The width, in bits.
+        width_bits: u64,
+    },
+    /// The header declares a width of the values that are not there.
+    IdleWidth {
         /// The width, in bits.
         width_bits: u64,
     },
@@ -44,6 +49,9 @@ impl fmt::Display for Deviation {
             Deviation::UndeclaredWidth { width_bits } => {
                 write!(f, "every value takes {width_bits} bits and the header does not declare it")
             }
+            Deviation::IdleWidth { width_bits } => {
+                write!(f, "there are no values and the header declares {width_bits} bits for each")
+            }
             Deviation::OffsetSplit { low_bits, canonical_bits } => write!(
                 f,
                 "the block offsets have {low_bits} low bits each where an encoder takes {canonical_bits}"
@@ -65,7 +73,7 @@ pub struct ScanReport {
     pub deviations: Vec<Deviation>,
 }
 
-impl Kv03<'_> {
+impl File<'_> {
     /// Reads the whole file and checks everything: body checksum, every record, ascending keys, declared width,
     /// Elias-Fano sections (rebuilt and compared), constant sections, gaps.
     pub fn scan(&self) -> Result<ScanReport, FormatError> {
@@ -80,7 +88,7 @@ impl Kv03<'_> {
         let mut width = Some(0);
         while cursor.advance()? {
             let record = cursor.record();
-            report.tombstones += u64::from(record.value_bits() == 1);
+            report.tombstones += u64::from(cursor.is_tombstone());
             report.longest_key_bytes = report.longest_key_bytes.max(record.key_bits / 8);
             if cursor.ordinal() == 0 {
                 width = Some(record.value_bits());
@@ -91,8 +99,10 @@ impl Kv03<'_> {
         if let (records @ 1.., first) = cursor.conservative() {
             report.deviations.push(Deviation::ShortRetention { records, first });
         }
-        if let (Some(width_bits), None) = (width, self.header.common_width) {
-            report.deviations.push(Deviation::UndeclaredWidth { width_bits });
+        match (width, self.value_width_bits()) {
+            (Some(width_bits), None) => report.deviations.push(Deviation::UndeclaredWidth { width_bits }),
+            (Some(0), Some(width_bits @ 1..)) => report.deviations.push(Deviation::IdleWidth { width_bits }),
+            _ => {}
         }
         let shape = self.directory.offsets;
         let (low_bits, canonical_bits) =

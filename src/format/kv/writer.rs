@@ -2,25 +2,69 @@
 
 use std::io;
 
-use crate::format::bits::{BitBuffer, golomb_len, shared_bits};
+use crate::format::bits::{BitBuffer, shared_bits};
 use crate::format::elias_fano::{Encoder, Section, Shape};
-use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES, Header, Unit};
+use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES, Header};
 use crate::format::output::Output;
 
-use super::{DIRECTORY_BYTES, PAYLOAD_OFFSET};
+use super::{Bits, Bytes, Grammar, Profile};
 
 /// Bytes handed to the output at a time.
 const PIECE_BYTES: usize = 64 << 10;
 
+/// How the values of a file to be written are framed, which in the byte profile has to be known before the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// In the byte profile: each value has this many units, or any number if none is given.
+    Kv02 {
+        /// Bytes of every encoded value, tag included; 0 for a file without records.
+        width: Option<u64>,
+    },
+    /// In the bit profile, where every value delimits itself: if they turn out to have one width, it is declared.
+    Kv03,
+}
+
+impl Framing {
+    /// The canonical framing of the values of ascending rows.
+    pub fn of_rows<K, V: AsRef<[u8]>>(
+        profile: Profile,
+        rows: impl IntoIterator<Item = (K, Option<V>)>,
+    ) -> Framing {
+        let bytes = |value: &Option<V>| value.as_ref().map(|value| value.as_ref().len() as u64);
+        let widths = rows.into_iter().map(|(_, value)| Bytes::value_bits(bytes(&value)));
+        match profile {
+            Profile::Kv02 => Framing::Kv02 { width: common(widths.map(|bits| bits / Bytes::UNIT)) },
+            Profile::Kv03 => Framing::Kv03,
+        }
+    }
+
+    /// Whose framing it is.
+    pub fn profile(self) -> Profile {
+        match self {
+            Framing::Kv02 { .. } => Profile::Kv02,
+            Framing::Kv03 => Profile::Kv03,
+        }
+    }
+}
+
+/// The number that all are, 0 if there are none; looks no further than the first that differs.
+pub(crate) fn common(widths: impl IntoIterator<Item = u64>) -> Option<u64> {
+    let mut widths = widths.into_iter();
+    let first = widths.next().unwrap_or(0);
+    widths.all(|width| width == first).then_some(first)
+}
+
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
+    /// In which profile.
+    pub profile: Profile,
     /// Number of records.
     pub records: u64,
     /// Extent of the payload in bits.
     pub payload_bits: u64,
-    /// Bits of every value, if all have the same; 0 for an empty file.
-    pub common_width: Option<u64>,
+    /// Bits of every encoded value, if that is declared; 0 for an empty file.
+    pub value_width_bits: Option<u64>,
     /// Bytes of the file.
     pub file_bytes: u64,
 }
@@ -31,6 +75,7 @@ pub struct Summary {
 /// until then the output is no Everett file.
 #[derive(Debug)]
 pub struct FileWriter<O> {
+    framing: Framing,
     out: Stream<O>,
     bits: BitBuffer,
     /// Bits of the payload handed to `out`.
@@ -55,9 +100,10 @@ enum Width {
 
 impl<O: Output> FileWriter<O> {
     /// A file without records yet.
-    pub fn new(out: O) -> FileWriter<O> {
+    pub fn new(framing: Framing, out: O) -> FileWriter<O> {
         FileWriter {
-            out: Stream { out, offset: PAYLOAD_OFFSET, crc: 0 },
+            framing,
+            out: Stream { out, offset: framing.profile().payload_offset(), crc: 0 },
             bits: BitBuffer::with_capacity(PIECE_BYTES + 4096),
             flushed_bits: 0,
             records: 0,
@@ -68,14 +114,14 @@ impl<O: Output> FileWriter<O> {
         }
     }
 
-    /// Appends a record from the payload of another file.
+    /// Appends a record from the payload of another file of this grammar, which must be the framing's.
     ///
-    /// * `shared`: bits that the key shares with the previous one of this file, exactly.
+    /// * `shared`: bits that the key shares with the previous one of this file, exactly, in whole units.
     /// * `key_bits`: bits of the key.
     /// * `payload`, `at`: where the key's bits from `shared` on begin, in bits; the value, as it is encoded, follows them.
     /// * `value_bits`: bits of the encoded value.
     #[inline(always)]
-    pub fn copy_record(
+    pub(crate) fn copy_record<G: Grammar>(
         &mut self,
         shared: u64,
         key_bits: u64,
@@ -83,7 +129,7 @@ impl<O: Output> FileWriter<O> {
         at: u64,
         value_bits: u64,
     ) -> io::Result<()> {
-        self.put_counts(shared, key_bits)?;
+        self.put_counts::<G>(shared, key_bits, value_bits)?;
         let span = key_bits - shared + value_bits;
         if span <= 8 * PIECE_BYTES as u64 {
             self.bits.put_span(payload, at, span);
@@ -94,40 +140,50 @@ impl<O: Output> FileWriter<O> {
         Ok(())
     }
 
-    /// Appends a record. `shared` is the number of bits that the key shares with the previous one, exactly.
+    /// Appends a record. `shared` is the number of bits that the key shares with the previous one.
     pub fn put_record(&mut self, shared: u64, key: &[u8], value: Option<&[u8]>) -> io::Result<()> {
+        match self.framing.profile() {
+            Profile::Kv02 => self.put_record_as::<Bytes>(shared, key, value),
+            Profile::Kv03 => self.put_record_as::<Bits>(shared, key, value),
+        }
+    }
+
+    fn put_record_as<G: Grammar>(&mut self, shared: u64, key: &[u8], value: Option<&[u8]>) -> io::Result<()> {
         let key_bits = 8 * key.len() as u64;
-        self.put_counts(shared, key_bits)?;
+        let shared = shared - shared % G::UNIT;
+        let value_bytes = value.map(|value| value.len() as u64);
+        let value_bits = G::value_bits(value_bytes);
+        self.put_counts::<G>(shared, key_bits, value_bits)?;
         self.put_long_span(key, shared, key_bits - shared)?;
-        let value_bits = match value {
-            None => {
-                self.bits.put(0, 1);
-                1
-            }
-            Some(value) => {
-                let bytes = value.len() as u64;
-                self.bits.put(1, 1);
-                self.bits.put_golomb(bytes);
-                self.put_long_span(value, 0, 8 * bytes)?;
-                1 + golomb_len(bytes) + 8 * bytes
-            }
-        };
+        G::put_value_head(&mut self.bits, value_bytes);
+        if let Some(value) = value {
+            self.put_long_span(value, 0, 8 * value.len() as u64)?;
+        }
         self.end_record(key_bits, value_bits);
         Ok(())
     }
 
     #[inline(always)]
-    fn put_counts(&mut self, shared: u64, key_bits: u64) -> io::Result<()> {
-        debug_assert!(shared <= key_bits && (shared <= self.key_bits));
+    fn put_counts<G: Grammar>(&mut self, shared: u64, key_bits: u64, value_bits: u64) -> io::Result<()> {
+        debug_assert!(self.framing.profile() == G::PROFILE);
+        debug_assert!(shared <= key_bits && shared <= self.key_bits && shared.is_multiple_of(G::UNIT));
         let control = if self.left_in_block == 0 {
             self.start_block()?;
-            1 + shared
+            G::SELECTOR + shared / G::UNIT
         } else {
-            self.key_bits - shared
+            (self.key_bits - shared) / G::UNIT
         };
         self.left_in_block -= 1;
-        self.bits.put_golomb(control);
-        self.bits.put_golomb(key_bits - shared);
+        G::put_count(&mut self.bits, control);
+        G::put_count(&mut self.bits, (key_bits - shared) / G::UNIT);
+        // Known when this is compiled: the bit profile's loop has no trace of it.
+        if let (Profile::Kv02, Framing::Kv02 { width }) = (G::PROFILE, self.framing) {
+            let value_units = value_bits / G::UNIT;
+            debug_assert!(width.is_none_or(|width| width == value_units));
+            if width.is_none() {
+                G::put_count(&mut self.bits, value_units);
+            }
+        }
         Ok(())
     }
 
@@ -183,23 +239,28 @@ impl<O: Output> FileWriter<O> {
         let payload_bits = self.payload_bits();
         self.bits.pad_to_byte();
         self.flush()?;
-        let common_width = match self.width {
-            Width::Open => Some(0),
-            Width::Common(width) => Some(width),
-            Width::Mixed => None,
+        let profile = self.framing.profile();
+        let unit = profile.unit().bits();
+        let common_width = match (self.framing, self.width) {
+            (Framing::Kv02 { width }, _) => width,
+            (Framing::Kv03, Width::Open) => Some(0),
+            (Framing::Kv03, Width::Common(width)) => Some(width),
+            (Framing::Kv03, Width::Mixed) => None,
         };
         let stride = common_width.unwrap_or(0);
-        let universe = payload_bits - self.records * stride;
+        let universe = payload_bits / unit - self.records * stride;
         let contents = Contents {
+            profile,
             records: self.records,
             payload_bits,
             common_width,
             last_key_bits: self.key_bits,
             offsets: Shape::canonical(self.block_starts.len() as u64 + 1, universe),
         };
-        let starts = &self.block_starts;
+        let residuals = (0_u64..).zip(&self.block_starts);
+        let residuals = residuals.map(|(block, start)| start / unit - block * BLOCK_RECORDS * stride);
         finish(self.out, contents, |section, out| {
-            write_offsets(out, starts, contents.offsets, stride, section)
+            write_offsets(out, residuals.clone(), contents.offsets, section)
         })
     }
 }
@@ -207,15 +268,17 @@ impl<O: Output> FileWriter<O> {
 /// What header and directory say of a file's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contents {
+    /// In which profile.
+    pub profile: Profile,
     /// Number of records.
     pub records: u64,
     /// Extent of the payload in bits.
     pub payload_bits: u64,
-    /// Bits of every value, if all have the same; 0 without records.
+    /// Units of every encoded value, if that is declared; 0 without records.
     pub common_width: Option<u64>,
     /// Bits of the last key, without the selector; not looked at without records.
     pub last_key_bits: u64,
-    /// Shape of the block offsets.
+    /// Shape of the block offsets, in units.
     pub offsets: Shape,
 }
 
@@ -226,7 +289,7 @@ pub fn assemble(
     payload: &[u8],
     offsets: [&[u8]; 4],
 ) -> io::Result<Summary> {
-    let mut stream = Stream { out: &mut out, offset: PAYLOAD_OFFSET, crc: 0 };
+    let mut stream = Stream { out: &mut out, offset: contents.profile.payload_offset(), crc: 0 };
     stream.write(payload)?;
     finish(stream, contents, |section, out| out.write(offsets[section as usize]))
 }
@@ -237,50 +300,60 @@ fn finish<O: Output>(
     contents: Contents,
     mut write_section: impl FnMut(Section, &mut Stream<O>) -> io::Result<()>,
 ) -> io::Result<Summary> {
-    let Contents { records, payload_bits, common_width, last_key_bits, offsets } = contents;
-    let mut ends = [0; 8];
-    ends[0] = out.offset;
-    for (end, section) in ends[1..5].iter_mut().zip(Section::ALL) {
+    let Contents { profile, records, payload_bits, common_width, .. } = contents;
+    let mut ends = Vec::with_capacity(8);
+    ends.push(out.offset);
+    for section in Section::ALL {
         out.align()?;
         write_section(section, &mut out)?;
-        *end = out.offset;
+        ends.push(out.offset);
     }
-    let codes = u64::from(records > 0);
+    if profile == Profile::Kv03 {
+        write_selector(&mut out, dictionary_codes(records), &mut ends)?;
+    }
+
+    let directory = directory_bytes(contents, &ends);
+    let file_bytes = out.offset;
+    let rest_bytes = file_bytes - profile.payload_offset();
+    let body_crc = crc32c::crc32c_combine(crc32c::crc32c(&directory), out.crc, rest_bytes as usize);
+    let body_bytes = profile.directory_bytes() + rest_bytes;
+    let header = Header { unit: profile.unit(), common_width, body_bytes, records, body_crc };
+    let head = [&header.to_bytes()[..], &directory[..]].concat();
+    out.out.write_at(0, &head)?;
+    let value_width_bits = common_width.map(|width| width * profile.unit().bits());
+    Ok(Summary { profile, records, payload_bits, value_width_bits, file_bytes })
+}
+
+/// Codes in the bit profile's dictionary: one if there is anything to have a selector.
+fn dictionary_codes(records: u64) -> u64 {
+    u64::from(records > 0)
+}
+
+/// Writes the bit profile's dictionary, dictionary offsets and, empty, block seeds.
+fn write_selector<O: Output>(out: &mut Stream<O>, codes: u64, ends: &mut Vec<u64>) -> io::Result<()> {
     out.align()?;
     out.write(&[0; 1][..codes as usize])?;
-    ends[5] = out.offset;
+    ends.push(out.offset);
     out.align()?;
     for code in 0..=codes {
         out.write(&code.to_le_bytes())?;
     }
-    ends[6] = out.offset;
+    ends.push(out.offset);
     out.align()?;
-    ends[7] = out.offset;
-
-    let terminal_bits = if records > 0 { 1 + last_key_bits } else { 0 };
-    let directory = directory_bytes(payload_bits, terminal_bits, offsets, codes, &ends);
-    let file_bytes = ends[7];
-    let rest_bytes = file_bytes - PAYLOAD_OFFSET;
-    let body_crc = crc32c::crc32c_combine(crc32c::crc32c(&directory), out.crc, rest_bytes as usize);
-    let body_bytes = DIRECTORY_BYTES + rest_bytes;
-    let header = Header { unit: Unit::Bits, common_width, body_bytes, records, body_crc };
-    let head = [&header.to_bytes()[..], &directory[..]].concat();
-    out.out.write_at(0, &head)?;
-    Ok(Summary { records, payload_bits, common_width, file_bytes })
+    ends.push(out.offset);
+    Ok(())
 }
 
-/// Writes one of the four offset sections, by a walk over the block starts that keeps only that section's words.
+/// Writes one of the four offset sections, by a walk over the block's residual offsets that keeps only that section's words.
 fn write_offsets<O: Output>(
     out: &mut Stream<O>,
-    block_starts: &[u64],
+    residuals: impl Iterator<Item = u64>,
     shape: Shape,
-    stride: u64,
     wanted: Section,
 ) -> io::Result<()> {
     let mut encoder = Encoder::new(shape);
     let mut piece = Vec::with_capacity(PIECE_BYTES + 4096);
-    for (block, &start) in block_starts.iter().enumerate() {
-        let residual = start - block as u64 * BLOCK_RECORDS * stride;
+    for residual in residuals {
         let admitted = encoder.push(residual, |section, word| keep(&mut piece, section == wanted, word));
         debug_assert!(admitted);
         if piece.len() >= PIECE_BYTES {
@@ -300,27 +373,28 @@ fn keep(piece: &mut Vec<u8>, wanted: bool, word: u64) {
     }
 }
 
-fn directory_bytes(
-    payload_bits: u64,
-    terminal_bits: u64,
-    shape: Shape,
-    codes: u64,
-    ends: &[u64; 8],
-) -> [u8; DIRECTORY_BYTES as usize] {
-    let mut out = [0; DIRECTORY_BYTES as usize];
+/// The directory, given where each section ends in the file.
+fn directory_bytes(contents: Contents, ends: &[u64]) -> Vec<u8> {
+    let Contents { profile, records, payload_bits, last_key_bits, offsets, .. } = contents;
+    let (layout, unit) = (profile.layout(), profile.unit().bits());
+    let terminal = if records > 0 { profile.selector_units() + last_key_bits / unit } else { 0 };
+    let mut out = vec![0; layout.bytes as usize];
     let mut put = |at: usize, field: &[u8]| out[at..at + field.len()].copy_from_slice(field);
-    put(0, b"KV03");
-    put(4, &3_u16.to_le_bytes());
-    put(6, &8_u16.to_le_bytes());
-    put(8, &payload_bits.to_le_bytes());
-    put(16, &terminal_bits.to_le_bytes());
-    put(24, &shape.universe.to_le_bytes());
-    put(32, &codes.to_le_bytes());
-    put(48, &[shape.low_width as u8]);
-    let mut start = PAYLOAD_OFFSET;
+    put(0, layout.tag);
+    put(4, &layout.revision.to_le_bytes());
+    put(6, &(ends.len() as u16).to_le_bytes());
+    put(8, &(payload_bits / unit).to_le_bytes());
+    put(16, &terminal.to_le_bytes());
+    put(24, &offsets.universe.to_le_bytes());
+    if profile == Profile::Kv03 {
+        put(32, &dictionary_codes(records).to_le_bytes());
+    }
+    put(layout.low_width_at, &[offsets.low_width as u8]);
+    let mut start = profile.payload_offset();
     for (index, &end) in ends.iter().enumerate() {
-        put(64 + 16 * index, &(start - HEADER_BYTES).to_le_bytes());
-        put(72 + 16 * index, &(end - start).to_le_bytes());
+        let at = layout.sections_at + 16 * index;
+        put(at, &(start - HEADER_BYTES).to_le_bytes());
+        put(at + 8, &(end - start).to_le_bytes());
         start = end.next_multiple_of(8);
     }
     out
@@ -363,8 +437,9 @@ pub enum EncodeError {
     Io(#[from] io::Error),
 }
 
-/// Encodes rows, strictly ascending by key, into `out`.
+/// Encodes rows, strictly ascending by key, into `out`. [`Framing::of_rows`] gives the framing of the canonical file.
 pub fn encode<K, V>(
+    framing: Framing,
     rows: impl IntoIterator<Item = (K, Option<V>)>,
     out: impl Output,
 ) -> Result<Summary, EncodeError>
@@ -372,7 +447,7 @@ where
     K: AsRef<[u8]>,
     V: AsRef<[u8]>,
 {
-    let mut writer = FileWriter::new(out);
+    let mut writer = FileWriter::new(framing, out);
     let mut previous: Option<K> = None;
     for (row, (key, value)) in (0_u64..).zip(rows) {
         let bytes = key.as_ref();
