@@ -68,14 +68,6 @@ impl Backend for Told {
         self.inner.prepare(program)
     }
 
-    fn trim(&mut self) {
-        self.inner.trim();
-    }
-
-    fn arena_bytes(&self) -> u64 {
-        self.inner.arena_bytes()
-    }
-
     fn write(&mut self, region: Region, bytes: &[u8]) -> Result<(), RunError> {
         self.inner.write(region, bytes)
     }
