@@ -40,8 +40,10 @@ pub fn sizes(graph: &Graph, records: u64) -> BTreeMap<String, u64> {
             "shift" => 8,
             "words" => 100 + 16 * records,
             "payload_bits" | "universe" => 100 * records,
-            "common_bits" | "exceptions" => 0,
+            "payload_bytes" => 13 * records,
+            "common_bits" | "common_bytes" | "exceptions" => 0,
             "last_key_bits" => 400,
+            "last_key_bytes" => 50,
             "low_width" => 10,
             _ => records,
         }

@@ -324,7 +324,8 @@ fn valid(samples: &[Option<f64>]) -> (Option<Stats>, usize) {
 
 /// The nodes that cost most, and why each does.
 fn costliest(nodes: &[NodeProfile]) -> Vec<Costly> {
-    let mut timed: Vec<&NodeProfile> = nodes.iter().filter(|node| node.seconds.is_some()).collect();
+    let mut timed: Vec<&NodeProfile> =
+        nodes.iter().filter(|node| node.seconds.is_some() && node.groups > 0).collect();
     timed.sort_by(|a, b| b.median_seconds().total_cmp(&a.median_seconds()));
     let costly = |node: &&NodeProfile| {
         let what = match node.class {
