@@ -1,12 +1,13 @@
 //! The GPU backend: wgpu, on any adapter with compute.
 //!
 //! [`device`] finds and opens an adapter, [`kernels`] makes pipelines and keeps them, [`memory`] makes arenas and moves
-//! bytes in and out; this file encodes. One submission a segment: dispatches collect in one compute pass, and a read ends
+//! bytes in and out, [`params`] stands in for immediates where there are none; this file encodes. One submission a segment: dispatches collect in one compute pass, and a read ends
 //! it. When nodes are timed each has a compute pass of its own, with a timestamp on either side.
 
 mod device;
 mod kernels;
 mod memory;
+mod params;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,10 +22,11 @@ use super::error::RunError;
 use super::program::Program;
 use super::times::{Interval, NodeTime, SegmentTime, Times, Timing};
 
-pub use device::{AdapterReport, Gpu, adapters};
+pub use device::{AdapterReport, Gpu, GpuOptions, adapters};
 
 use kernels::{Kernel, Kernels};
 use memory::Memory;
+use params::Params;
 
 /// Queries of one query set, which is what wgpu allows.
 const QUERIES_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES;
@@ -35,6 +37,8 @@ pub struct GpuBackend {
     gpu: Arc<Gpu>,
     kernels: Kernels,
     memory: Memory,
+    /// Unused where params go as immediates.
+    params: Params,
     /// Kernels and bind groups of the program that was prepared last.
     prepared: Option<Prepared>,
     recording: Option<Recording>,
@@ -90,6 +94,7 @@ impl GpuBackend {
         GpuBackend {
             kernels: Kernels::default(),
             memory: Memory::default(),
+            params: Params::default(),
             prepared: None,
             recording: None,
             clock: None,
@@ -135,6 +140,7 @@ impl GpuBackend {
             recording.encoder.resolve_query_set(&clock.queries, queries, &clock.resolved, 0);
         }
         copies(&mut recording.encoder);
+        self.params.flush(&self.gpu);
         let commands = tracing::debug_span!("encode").in_scope(|| recording.encoder.finish());
         let encode_seconds = recording.begin.elapsed().as_secs_f64();
         let begin = Instant::now();
@@ -264,6 +270,7 @@ impl Backend for GpuBackend {
     fn prepare(&mut self, program: &Program) -> Result<(), RunError> {
         // What an earlier run, stopped by an error, left behind.
         self.recording = None;
+        self.params.discard();
         self.times = Times::default();
         if self.timing != Timing::None {
             match self.gpu.has_timestamps() {
@@ -283,6 +290,7 @@ impl Backend for GpuBackend {
 
     fn trim(&mut self) {
         self.memory.trim();
+        self.params.trim();
         self.prepared = None;
     }
 
@@ -343,7 +351,13 @@ impl Backend for GpuBackend {
             }
             if !step.params.is_empty() {
                 let bytes: Vec<u8> = step.params.iter().flat_map(|param| param.to_le_bytes()).collect();
-                pass.set_immediates(0, &bytes);
+                match &self.gpu.params_layout {
+                    None => pass.set_immediates(0, &bytes),
+                    Some(layout) => {
+                        let (group, offset) = self.params.put(&self.gpu, layout, &bytes)?;
+                        pass.set_bind_group(params::GROUP, group, &[offset]);
+                    }
+                }
             }
             pass.dispatch_workgroups(step.groups.div_ceil(rows) as u32, rows as u32, 1);
         }
