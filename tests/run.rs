@@ -282,6 +282,30 @@ fn each_step_sees_its_own_params() {
     }
 }
 
+/// A run that an error stops in the middle of a segment leaves a backend that can run again.
+#[test]
+fn errors_while_a_segment_is_recorded_stop_only_that_run() {
+    let pass = STEPS_PASS.replace("grid: {groups: 1}", "grid: {groups: \"max(1, factor * factor)\"}");
+    let (_folder, too_many) =
+        own_graph(STEPS_WGSL, &pass, &STEPS_GRAPH.replace("factor: 5", "factor: 500000"));
+    let wgsl = STEPS_WGSL.replace("step: u32", "@align(16) step: u32");
+    let (_other, apart) = own_graph(&wgsl, STEPS_PASS, STEPS_GRAPH);
+    for gpu in [gpu(), gpu_without_immediates()] {
+        let mut backend = GpuBackend::new(gpu);
+        let mut refused = |graph| {
+            let program = program(graph, 2);
+            run(&program, &mut backend, &[], Options::default()).expect_err("refused").to_string()
+        };
+        for _ in 0..2 {
+            let message = refused(&too_many);
+            assert!(message.contains("workgroups"), "{message}");
+        }
+        let message = refused(&apart);
+        assert!(message.contains("take @align and @size away"), "{message}");
+        check_sort(&mut backend);
+    }
+}
+
 const COUNTER_WGSL: &str = "
 @group(0) @binding(0) var<storage, read> items: array<u32>;
 @group(0) @binding(1) var<storage, read_write> status: array<atomic<u32>>;

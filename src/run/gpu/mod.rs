@@ -67,6 +67,7 @@ struct Recording {
     encoder: CommandEncoder,
     /// Open across nodes, unless each is timed.
     pass: Option<ComputePass<'static>>,
+    /// The last pushed first: wgpu panics if they end in another order, be it because this is dropped.
     scopes: [ErrorScopeGuard; 3],
     begin: Instant,
     /// What the pairs of timestamps in the clock's queries are around, in order: a node, or else all that was recorded.
@@ -114,15 +115,19 @@ impl GpuBackend {
 
     fn record(&mut self) -> &mut Recording {
         let device = &self.gpu.device;
-        self.recording.get_or_insert_with(|| Recording {
-            scopes: [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
-                .map(|filter| device.push_error_scope(filter)),
-            encoder: device
-                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("weft.segment") }),
-            pass: None,
-            begin: Instant::now(),
-            stamped: Vec::new(),
-            node: None,
+        self.recording.get_or_insert_with(|| {
+            let mut scopes = [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
+                .map(|filter| device.push_error_scope(filter));
+            scopes.reverse();
+            let descriptor = wgpu::CommandEncoderDescriptor { label: Some("weft.segment") };
+            Recording {
+                encoder: device.create_command_encoder(&descriptor),
+                scopes,
+                pass: None,
+                begin: Instant::now(),
+                stamped: Vec::new(),
+                node: None,
+            }
         })
     }
 
@@ -150,7 +155,7 @@ impl GpuBackend {
         let times = SegmentTime { begin_seconds, encode_seconds, submit_seconds, ..SegmentTime::default() };
         self.times.segments.push(times);
         let node = recording.node.filter(|_| self.alone).map(|node| program.node(node).name.clone());
-        for scope in recording.scopes.into_iter().rev() {
+        for scope in recording.scopes {
             if let Some(error) = device::block_on(scope.pop()) {
                 return Err(device::run_error(error, node));
             }
