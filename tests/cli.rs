@@ -526,13 +526,13 @@ fn fixtures_that_do_not_exist_or_make_no_sense_are_usage_errors() {
 
 // ---- inputs that are refused -----------------------------------------------------------------------------------
 
-/// Compares with a text under `tests/data`; with UPDATE_GOLDEN set, writes it instead.
+/// Compares with a text under `tests/data`; with UPDATE_EXPECT set, writes it instead.
 #[track_caller]
 fn assert_golden(name: &str, found: &str) {
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(data(name), found).unwrap();
     }
-    assert_eq!(text(&read(name)), found, "UPDATE_GOLDEN=1 rewrites tests/data/{name}");
+    assert_eq!(text(&read(name)), found, "UPDATE_EXPECT=1 rewrites tests/data/{name}");
 }
 
 #[test]

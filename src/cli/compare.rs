@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressStyle};
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
@@ -17,7 +15,7 @@ use super::files::{self, OutputHow};
 use super::job::{self, BackendArgs, Chosen, named_file};
 use super::library::LibraryArgs;
 use super::symbols::{SymbolArgs, known_to, numbers_for};
-use super::text::{Columns, count, counted, duration};
+use super::text::{Columns, count, counted, seconds as time};
 use super::{Failure, text};
 
 /// How many nodes are named of those that differ.
@@ -32,7 +30,7 @@ pub struct Args {
     /// Two or more graphs, by name or path; GRAPH@DIR takes the WGSL files in the folder DIR first
     #[arg(required = true, num_args = 2.., value_name = "GRAPH")]
     graphs: Vec<String>,
-    /// For graphs that merge KV03 files: the older and the newer one, after `--`
+    /// For graphs that merge key-value files: the older and the newer one, after `--`
     #[arg(last = true, num_args = 2, value_names = ["OLDER", "NEWER"], conflicts_with_all = ["set", "inputs"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -77,12 +75,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         files::put(page, html::compare(&comparison).as_bytes())?;
     }
     if let Some(output) = output {
-        let mut text = serde_json::to_string_pretty(&comparison)
-            .map_err(|error| Failure::System(format!("cannot write JSON: {error}")))?;
-        text.push('\n');
-        std::io::Write::write_all(&mut output.file(), text.as_bytes())
-            .map_err(|error| Failure::output(output.write_error(error)))?;
-        output.commit().map_err(Failure::output)?;
+        files::put(output, text::json(&comparison)?.as_bytes())?;
     }
     match (&args.json, json) {
         (Some(_), None) => text::print_json(&comparison),
@@ -187,10 +180,6 @@ fn progress_bar() -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-fn time(seconds: f64) -> String {
-    duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 fn describe(comparison: &Comparison) -> String {

@@ -170,6 +170,9 @@ struct GraphJob<'a> {
 
 fn choose<'a>(args: &Args, inputs: &[File<'a>]) -> Result<Engine<'a>, Failure> {
     match args.engine {
+        EngineArg::Cpu if args.graph.is_some() => {
+            Err(Failure::Usage("--graph goes with --engine gpu or reference".to_owned()))
+        }
         EngineArg::Cpu => Ok(Engine::Cpu(None)),
         EngineArg::Gpu => {
             graph_job(args, inputs, None, || args.device.open().map(|gpu| Chosen::Gpu(Box::new(gpu))))
@@ -177,7 +180,13 @@ fn choose<'a>(args: &Args, inputs: &[File<'a>]) -> Result<Engine<'a>, Failure> {
         EngineArg::Reference => {
             graph_job(args, inputs, None, || Ok(Chosen::Reference(ReferenceBackend::new())))
         }
-        EngineArg::Auto => choose_for(args, inputs),
+        EngineArg::Auto => match (choose_for(args, inputs)?, &args.graph) {
+            (Engine::Cpu(reason), Some(graph)) => {
+                let reason = reason.unwrap_or_default();
+                Ok(Engine::Cpu(Some(format!("{reason}; --engine gpu would have run {graph}"))))
+            }
+            (engine, _) => Ok(engine),
+        },
     }
 }
 
