@@ -3,12 +3,13 @@
 mod support;
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use support::{
-    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, merge, merge_with,
+    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, gpu, merge,
+    merge_with,
     read, read_json, repair_checksums, rows, sha256,
 };
 use weft::fixture::byte;
@@ -20,7 +21,7 @@ use weft::merge::cpu::Options;
 use weft::merge::graph::{GraphMerge, GraphMergeError};
 use weft::plan;
 use weft::run::{
-    Backend, Gpu, GpuBackend, Options as RunOptions, ReferenceBackend, RunError, VerifyError, run, verify,
+    Backend, GpuBackend, Options as RunOptions, ReferenceBackend, RunError, VerifyError, run, verify,
 };
 
 /// Every graph that merges two KV03 files.
@@ -56,8 +57,6 @@ const BYTE_GRAPHS: [&str; 10] = [
     "kv02/collision2048-compact",
 ];
 
-static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
-
 fn load(name: &str) -> Arc<Graph> {
     let graph = Graph::load(Library::new(Vec::new(), Vec::new()), name);
     Arc::new(graph.unwrap_or_else(|rejected| panic!("{rejected}")))
@@ -74,8 +73,8 @@ struct Engine {
 
 impl Engine {
     fn device(graph: &str) -> Engine {
-        let backend = Box::new(GpuBackend::new(Arc::clone(&GPU)));
-        let (options, cpu_adapter) = (GPU.plan_options(), GPU.is_cpu());
+        let backend = Box::new(GpuBackend::new(gpu()));
+        let (options, cpu_adapter) = (gpu().plan_options(), gpu().is_cpu());
         Engine { name: format!("{graph} on the device"), graph: load(graph), options, backend, cpu_adapter }
     }
 

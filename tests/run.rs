@@ -1,20 +1,17 @@
 //! Graphs on both backends: what they compute, at sizes around every tile and group boundary.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+mod support;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use support::{bytes, gpu, words};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::plan;
 use weft::run::{
-    Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, Timing, VerifyError, run, verify,
+    Backend, GpuBackend, Options, Program, ReferenceBackend, Timing, VerifyError, run, verify,
 };
-
-/// The one device of this process. Tests need one: the test command installs a software driver where there is none.
-fn gpu() -> Arc<Gpu> {
-    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
-    Arc::clone(GPU.get_or_init(|| Arc::new(Gpu::open(None).expect("a device to run on"))))
-}
 
 fn load(name: &str) -> Arc<Graph> {
     Arc::new(Graph::load(Library::new(Vec::new(), Vec::new()), name).expect("a shipped graph"))
@@ -23,14 +20,6 @@ fn load(name: &str) -> Arc<Graph> {
 fn program(graph: &Arc<Graph>, n: u64) -> Program {
     let options = gpu().plan_options();
     Program::new(Arc::clone(graph), &BTreeMap::from([("n".to_owned(), n)]), &options).expect("a plan")
-}
-
-fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
 /// Numbers without a pattern that a kernel could be right about by chance.

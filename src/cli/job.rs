@@ -257,7 +257,7 @@ pub fn merge_failure(error: GraphMergeError, output: &OutputFile) -> Failure {
 pub fn failure(error: RunError) -> Failure {
     match error {
         RunError::Plan(PlanError::Missing { ref missing, .. }) => {
-            let merges = missing.iter().any(|symbol| symbol.starts_with("`older_records`"));
+            let merges = missing.iter().any(|symbol| symbol.starts_with("`older_payload_"));
             let files = if merges { ", or name the older and the newer file in place of all" } else { "" };
             Failure::Usage(format!("{error}; give each with --set NAME=N{files}"))
         }

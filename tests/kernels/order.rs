@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::device::{Bench, bytes};
+use super::device::Bench;
 
 const ALL_ONES: u32 = u32::MAX;
 const PAYLOAD_WORD: usize = 72;
