@@ -125,7 +125,7 @@ pub struct GraphReport {
     pub measured_peak_bytes: u64,
     /// Bytes of its outputs, which are those of all the graphs.
     pub output_bytes: u64,
-    /// Its first run, which makes pipelines and memory.
+    /// Its first run, with making pipelines and memory.
     pub first_seconds: f64,
     /// From the first upload to the last byte of output.
     pub total_seconds: Stats,

@@ -79,7 +79,7 @@ pub struct GraphSamples {
     pub measured_peak_bytes: u64,
     /// Bytes of its outputs.
     pub output_bytes: u64,
-    /// Its first run.
+    /// Its first run, with making pipelines and memory.
     pub first_seconds: f64,
     /// Totals, round by round.
     pub totals: Vec<f64>,
@@ -225,7 +225,7 @@ impl Race<'_, '_> {
             planned_bound_bytes: program.plan.bound_bytes,
             measured_peak_bytes: arena_bytes,
             output_bytes: outcome.outputs().map(|output| output.bytes.len() as u64).sum(),
-            first_seconds: outcome.times.total_seconds,
+            first_seconds: outcome.times.with_preparation_seconds(),
             totals: Vec::new(),
             stages: stages::names(&program.graph).into_iter().map(str::to_owned).collect(),
             nodes: program.plan.order.iter().map(node).collect::<Result<_, CompareError>>()?,
