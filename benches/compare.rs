@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weft::fixture::{Shape, Side};
-use weft::format::kv03::{self, Kv03};
+use weft::format::kv::{File, Framing, encode};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::merge::graph::GraphMerge;
@@ -62,15 +62,15 @@ fn main() -> Result<(), Error> {
         fixed: false,
     };
     let mut files = [Vec::new(), Vec::new()];
-    kv03::encode(shape.rows(Side::Older), &mut files[0])?;
-    kv03::encode(shape.rows(Side::Newer), &mut files[1])?;
+    encode(Framing::Kv03, shape.rows(Side::Older), &mut files[0])?;
+    encode(Framing::Kv03, shape.rows(Side::Newer), &mut files[1])?;
     let gpu = Arc::new(Gpu::open(args.device)?);
     let cpu_adapter = gpu.is_cpu();
     let mut backend = GpuBackend::new(gpu);
     println!("{}; {} + {} records\n", backend.name(), args.records, args.records);
     let program = |backend: &GpuBackend, graph: &str| -> Result<Program, Error> {
         let graph = Arc::new(Graph::load(Library::default(), graph)?);
-        let (older, newer) = (Kv03::open(&files[0])?, Kv03::open(&files[1])?);
+        let (older, newer) = (File::open(&files[0])?, File::open(&files[1])?);
         let merge = GraphMerge::new(graph, older, newer, &backend.plan_options(), cpu_adapter)?;
         merge.into_program().ok_or_else(|| "there are no records".into())
     };

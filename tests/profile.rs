@@ -218,18 +218,18 @@ fn profiled_merge(backend: &mut dyn Backend) -> Profile {
 }
 
 fn merge_program(backend: &dyn Backend) -> (Program, [Vec<u8>; 2]) {
-    use weft::format::kv03::{self, Kv03};
+    use weft::format::kv::{File, Framing, encode};
     let file = |step: u32| {
         let rows: Vec<(String, Option<String>)> =
             (0..200).map(|i| (format!("key {:05}", i * step), Some(format!("value {i}")))).collect();
         let rows = rows.iter().map(|(key, value)| (key.as_bytes(), value.as_ref().map(String::as_bytes)));
         let mut bytes = Vec::new();
-        kv03::encode(rows, &mut bytes).expect("a file");
+        encode(Framing::Kv03, rows, &mut bytes).expect("a file");
         bytes
     };
     let files = [file(2), file(3)];
     let symbols =
-        weft::merge::graph::symbols(&Kv03::open(&files[0]).unwrap(), &Kv03::open(&files[1]).unwrap());
+        weft::merge::graph::symbols(&File::open(&files[0]).unwrap(), &File::open(&files[1]).unwrap());
     let program = Program::new(load("kv03/baseline"), &symbols, &backend.plan_options()).expect("a plan");
     (program, files)
 }

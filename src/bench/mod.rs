@@ -16,8 +16,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::fixture::byte::{self, ByteShape};
 use crate::fixture::{Fixture, Side, Sparse, complete, cutover};
-use crate::format::kv03::{self, Kv03};
+use crate::format::kv::{self, File, Framing, Profile};
 use crate::graph::model::Graph;
 use crate::merge::cpu;
 use crate::merge::graph::{GraphMerge, GraphMergeError, Stages};
@@ -31,6 +32,8 @@ pub struct Suite {
     pub name: &'static str,
     /// What it is for.
     pub about: &'static str,
+    /// Of which files.
+    pub profile: Profile,
     /// Its cases, in their published order.
     pub cases: fn() -> Vec<Case>,
 }
@@ -47,16 +50,29 @@ pub struct Case {
 
 /// All suites.
 pub const SUITES: &[Suite] = &[
-    Suite { name: "complete", about: "seven inputs of the complete-path report", cases: complete_cases },
+    Suite {
+        name: "complete",
+        about: "seven inputs of the complete-path report",
+        profile: Profile::Kv03,
+        cases: complete_cases,
+    },
     Suite {
         name: "cutover",
         about: "fifty inputs across sizes, ratios, keys and values",
+        profile: Profile::Kv03,
         cases: cutover_cases,
     },
     Suite {
         name: "collision",
         about: "the complete-path inputs and a sparse newer side",
+        profile: Profile::Kv03,
         cases: collision_cases,
+    },
+    Suite {
+        name: "byte",
+        about: "six inputs of the byte profile",
+        profile: Profile::Kv02,
+        cases: byte_cases,
     },
 ];
 
@@ -92,6 +108,21 @@ fn collision_cases() -> Vec<Case> {
     );
     let sparse = Case { name: "sparse".to_owned(), about, fixture: Fixture::Sparse };
     complete_cases().into_iter().chain([sparse]).collect()
+}
+
+fn byte_cases() -> Vec<Case> {
+    let case = |(name, shape): (String, ByteShape)| {
+        let values = if shape.fixed { "16 bytes" } else { "0 to 512 bytes, and tombstones" };
+        let ByteShape { older, newer, prefix_bytes, ties_percent, .. } = shape;
+        Case {
+            name,
+            about: format!(
+                "{older} + {newer} records, prefix {prefix_bytes}, ties {ties_percent} %, values of {values}"
+            ),
+            fixture: Fixture::Byte(shape),
+        }
+    };
+    byte::benchmarks().into_iter().map(case).collect()
 }
 
 /// What does a merge.
@@ -262,8 +293,8 @@ pub fn run(
         progress(&case.name, index, cases.len());
         let files = [Side::Older, Side::Newer].map(|side| encode(&case.fixture, side));
         let opened =
-            [&files[0], &files[1]].map(|file| Kv03::open(file).expect("the writer writes what opens"));
-        if opened.iter().map(Kv03::records).sum::<u64>() <= settings.most_records {
+            [&files[0], &files[1]].map(|file| File::open(file).expect("the writer writes what opens"));
+        if opened.iter().map(File::records).sum::<u64>() <= settings.most_records {
             reports.push(run_case(case, opened, subjects, settings.trials, &mut random, reports.is_empty()));
         }
     }
@@ -291,7 +322,9 @@ pub fn run(
 
 fn encode(fixture: &Fixture, side: Side) -> Vec<u8> {
     let mut file = Vec::new();
-    kv03::encode(fixture.rows(side), &mut file).expect("rows ascend, and memory takes what is written");
+    let framing = Framing::of_rows(fixture.profile(), fixture.rows(side));
+    kv::encode(framing, fixture.rows(side), &mut file)
+        .expect("rows ascend, and memory takes what is written");
     file
 }
 
@@ -304,7 +337,7 @@ struct Merge {
 
 fn run_case(
     case: &Case,
-    inputs: [Kv03<'_>; 2],
+    inputs: [File<'_>; 2],
     subjects: &mut [Subject],
     trials: usize,
     random: &mut Random,
@@ -369,8 +402,8 @@ fn first_difference(bytes: &[u8], expected: &[u8]) -> u64 {
 fn merge(engine: &mut Engine, files: [&[u8]; 2], out: &mut Vec<u8>) -> Result<Merge, CaseOutcome> {
     let failed = |error: &dyn std::fmt::Display| CaseOutcome::Failed(error.to_string());
     let begin = Instant::now();
-    let older = Kv03::open(files[0]).map_err(|error| failed(&error))?;
-    let newer = Kv03::open(files[1]).map_err(|error| failed(&error))?;
+    let older = File::open(files[0]).map_err(|error| failed(&error))?;
+    let newer = File::open(files[1]).map_err(|error| failed(&error))?;
     let mut merge = Merge { complete_seconds: 0.0, stages: None, peak_bytes: None };
     match engine {
         Engine::Cpu => {

@@ -8,7 +8,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use weft::bench::{
     CaseOutcome, Engine, Report, SUITES, Settings, Subject, Suite, markdown, run as run_suite,
 };
-use weft::format::kv::Profile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::graph::source::Kind;
@@ -28,8 +27,8 @@ pub struct Args {
     /// Which one
     #[arg(long, value_name = "SUITE", value_parser = clap::builder::PossibleValuesParser::new(SUITES.iter().map(|suite| clap::builder::PossibleValue::new(suite.name).help(suite.about))))]
     suite: String,
-    /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges two KV03 files.
-    /// By default kv03/baseline, and for the collision suite all kv03/collision graphs too
+    /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges the files of the suite.
+    /// By default kv03/baseline, or kv02/baseline for the byte suite, and for the collision suite all kv03/collision graphs too
     #[arg(long = "graph", value_name = "GRAPH")]
     graphs: Vec<String>,
     /// An engine; may be given several times. By default cpu and gpu
@@ -144,10 +143,13 @@ fn subjects(args: &Args, suite: &Suite) -> Result<Vec<Subject>, Failure> {
 fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failure> {
     let shipped = args.library.open()?.names(Kind::Graph);
     let all = args.graphs.iter().any(|graph| graph == "all");
-    let wanted = |name: &&String| name.starts_with("kv03/") && (all || name.starts_with("kv03/collision"));
+    let family = suite.profile.name().to_lowercase();
+    let wanted = |name: &&String| {
+        name.starts_with(&format!("{family}/")) && (all || name.starts_with(&format!("{family}/collision")))
+    };
     let mut names: Vec<String> = args.graphs.iter().filter(|graph| *graph != "all").cloned().collect();
     if args.graphs.is_empty() {
-        names.push("kv03/baseline".to_owned());
+        names.push(format!("{family}/baseline"));
     }
     let by_default = args.graphs.is_empty() && suite.name == "collision";
     if all || by_default {
@@ -162,11 +164,13 @@ fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failu
             continue;
         }
         let graph = args.library.resolve_with_shaders(&name, Shaders::Check)?;
-        if profile_of(&graph) == Some(Profile::Kv03) {
+        if profile_of(&graph) == Some(suite.profile) {
             graphs.push((name, Arc::new(graph)));
         } else if asked {
             return Err(Failure::Usage(format!(
-                "--graph {name}: the suites are KV03 files, which it does not merge; name a graph of the family kv03"
+                "--graph {name}: the suite {} merges {} files; name a graph of the family {family}",
+                suite.name,
+                suite.profile.name()
             )));
         }
     }

@@ -16,19 +16,3 @@ pub use error::{FormatError, FormatErrorKind};
 pub(crate) use map::kind_of;
 pub use map::{MapError, MappedFile};
 pub use output::Output;
-
-/// Names of before there were two profiles.
-pub mod kv03 {
-    use super::kv::{self, Framing, Profile};
-    pub use super::kv::{Cursor, Deviation, EncodeError, File as Kv03, FileWriter, Record, Summary};
-    /// File offset of the payload.
-    pub const PAYLOAD_OFFSET: u64 = Profile::Kv03.payload_offset();
-
-    /// Encodes rows in the bit profile.
-    pub fn encode<K: AsRef<[u8]>, V: AsRef<[u8]>>(
-        rows: impl IntoIterator<Item = (K, Option<V>)>,
-        out: impl super::Output,
-    ) -> Result<Summary, EncodeError> {
-        kv::encode(Framing::Kv03, rows, out)
-    }
-}

@@ -352,7 +352,7 @@ fn layouts_are_planned_alike() {
         for payload in payloads {
             for extremes in extremes {
                 let inputs = [
-                    ("payload_bits", bytes(&[payload])),
+                    ("extent", bytes(&[payload])),
                     ("extremes", bytes(&extremes)),
                     ("last_key_bits", bytes(&[payload / 3])),
                 ];
