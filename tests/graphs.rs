@@ -9,8 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use support::{
     Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, gpu, merge,
-    merge_with,
-    read, read_json, repair_checksums, rows, sha256,
+    merge_with, read, read_json, repair_checksums, rows, sha256,
 };
 use weft::fixture::byte;
 use weft::fixture::{Fixture, Side, adversarial, cutover};

@@ -16,8 +16,8 @@ use weft::report::profile::roof::{self, RoofPoint};
 use weft::report::profile::trace::trace;
 use weft::report::profile::{BeforeKind, Class, Options, Profile, Records, Roof, profile, table};
 use weft::run::{
-    Backend, Dispatch, GpuBackend, Interval, NodeTime, PortOf, Program, Readback, ReferenceBackend,
-    Region, RunError, SegmentTime, Times, Timing, dump, run,
+    Backend, Dispatch, GpuBackend, Interval, NodeTime, PortOf, Program, Readback, ReferenceBackend, Region,
+    RunError, SegmentTime, Times, Timing, dump, run,
 };
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");

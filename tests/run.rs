@@ -9,9 +9,7 @@ use support::{bytes, gpu, words};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::plan;
-use weft::run::{
-    Backend, GpuBackend, Options, Program, ReferenceBackend, Timing, VerifyError, run, verify,
-};
+use weft::run::{Backend, GpuBackend, Options, Program, ReferenceBackend, Timing, VerifyError, run, verify};
 
 fn load(name: &str) -> Arc<Graph> {
     Arc::new(Graph::load(Library::new(Vec::new(), Vec::new()), name).expect("a shipped graph"))

@@ -159,6 +159,10 @@ fn named_in_tables(text: &str) -> BTreeSet<String> {
 fn the_readme_names_every_graph() {
     let readme = fs::read_to_string(folder("README.md")).unwrap();
     let named = named_in_tables(&readme);
-    let shipped = Library::new(Vec::new(), Vec::new()).names(Kind::Graph).into_iter().collect::<BTreeSet<_>>();
-    assert_eq!(named, shipped, "the table of graphs in README.md has each graph and overlay by its full name");
+    let shipped =
+        Library::new(Vec::new(), Vec::new()).names(Kind::Graph).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(
+        named, shipped,
+        "the table of graphs in README.md has each graph and overlay by its full name"
+    );
 }

@@ -1,8 +1,8 @@
 //! `weft compare`: whether one graph is faster than another, and where.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use indicatif::{ProgressBar, ProgressStyle};
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
@@ -187,7 +187,7 @@ fn describe(comparison: &Comparison) -> String {
     text.push_str(&graph_lines(comparison));
     let baseline = &comparison.graphs[0];
     for against in &comparison.against_baseline {
-        text.push_str(&format!("\n{} against {}\n", against.label, baseline.label));
+        text.push_str(&format!("\n{} against {}\n", against.label, baseline.facts.label));
         let mut columns = Columns::default();
         let titles = ["  stage", "baseline", "graph", "ratio", "interval", "threshold", "verdict"];
         columns.row(titles.map(str::to_owned));
@@ -227,17 +227,20 @@ fn graph_lines(comparison: &Comparison) -> String {
     columns.row(titles.map(str::to_owned));
     for graph in &comparison.graphs {
         columns.row([
-            graph.label.clone(),
+            graph.facts.label.clone(),
             time(graph.total_seconds.median),
             time(graph.total_seconds.mad),
-            time(graph.first_seconds),
-            format!("{} B", count(graph.planned_peak_bytes)),
-            format!("{} B", count(graph.measured_peak_bytes)),
+            time(graph.facts.first_seconds),
+            format!("{} B", count(graph.facts.planned_peak_bytes)),
+            format!("{} B", count(graph.facts.measured_peak_bytes)),
         ]);
     }
     let mut text = columns.lines();
     for graph in &comparison.graphs {
-        text.push_str(&format!("{} is {}, identity {}\n", graph.label, graph.graph, graph.identity));
+        text.push_str(&format!(
+            "{} is {}, identity {}\n",
+            graph.facts.label, graph.facts.graph, graph.facts.identity
+        ));
     }
     text
 }

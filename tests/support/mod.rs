@@ -13,8 +13,8 @@ use weft::fixture::byte::{ByteMerge, Written};
 use weft::format::FormatError;
 use weft::format::kv::{self, File, FileWriter, Framing, Profile};
 use weft::merge::cpu::{self, MergeError, Options};
-use weft::run::Gpu;
 pub use weft::rows::Row;
+use weft::run::Gpu;
 
 /// A path under `tests/data`.
 pub fn data(path: impl AsRef<Path>) -> PathBuf {
