@@ -267,3 +267,15 @@ fn inputs_that_do_not_fit_are_refused_before_anything_runs() {
     let message = "input `keys` has 36 bytes, and its length `n` makes 40 with these sizes";
     assert_eq!(refused(&[("keys", &[0; 36])]), message);
 }
+
+#[test]
+fn pipelines_are_made_before_totals_begin() {
+    let program = program(&load("scan/exclusive"), 1000);
+    let items = bytes(&noise(1000));
+    let mut backend = GpuBackend::new(gpu());
+    let mut times =
+        || run(&program, &mut backend, &[("items", &items)], Options::default()).expect("a run").times;
+    let (first, second) = (times(), times());
+    assert!(second.prepare_seconds < first.prepare_seconds, "{first:?} {second:?}");
+    assert!(first.with_preparation_seconds() > first.total_seconds);
+}
