@@ -20,7 +20,7 @@ use random_problem::{Shape, random_problem};
 use weft::plan::Options;
 use weft::plan::arrange::{Effort, NodeOrder, arrange};
 use weft::plan::place::{self, Item};
-use weft::plan::problem::Problem;
+use weft::plan::problem::{Limits, Problem};
 use weft::plan::validate::validate;
 use weft::run::Program;
 
@@ -115,7 +115,9 @@ fn shipped_graphs(effort: Effort) {
     for name in shipped_graphs::names() {
         let graph = Arc::new(shipped_graphs::shipped(&name));
         let sizes = shipped_graphs::sizes(&graph, 1 << 19);
-        let options = Options { may_widen: true, dedicated_inputs: true, effort, ..Options::default() };
+        let limits = Limits { offset_alignment_bytes: 32, ..Limits::default() };
+        let options =
+            Options { limits, may_widen: true, dedicated_inputs: true, effort, ..Options::default() };
         let mut times = Vec::new();
         let mut ratio = 1.0;
         for _ in 0..50 {

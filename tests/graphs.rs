@@ -20,7 +20,8 @@ use weft::merge::cpu::Options;
 use weft::merge::graph::{GraphMerge, GraphMergeError};
 use weft::plan;
 use weft::run::{
-    Backend, GpuBackend, Options as RunOptions, ReferenceBackend, RunError, VerifyError, run, verify,
+    Backend, Gpu, GpuBackend, GpuOptions, Options as RunOptions, ReferenceBackend, RunError, VerifyError,
+    run, verify,
 };
 
 /// Every graph that merges two KV03 files.
@@ -72,8 +73,12 @@ struct Engine {
 
 impl Engine {
     fn device(graph: &str) -> Engine {
-        let backend = Box::new(GpuBackend::new(gpu()));
-        let (options, cpu_adapter) = (gpu().plan_options(), gpu().is_cpu());
+        Engine::on(&gpu(), graph)
+    }
+
+    fn on(gpu: &Arc<Gpu>, graph: &str) -> Engine {
+        let backend = Box::new(GpuBackend::new(Arc::clone(gpu)));
+        let (options, cpu_adapter) = (gpu.plan_options(), gpu.is_cpu());
         Engine { name: format!("{graph} on the device"), graph: load(graph), options, backend, cpu_adapter }
     }
 
@@ -234,14 +239,17 @@ fn the_package_lists() {
 
 /// Runs a graph on the device node by node beside the references.
 fn assert_verifies(graph: &str, name: &str, older: &[u8], newer: &[u8]) {
-    let mut engine = Engine::device(graph);
+    assert_engine_verifies(Engine::device(graph), name, older, newer);
+}
+
+fn assert_engine_verifies(mut engine: Engine, name: &str, older: &[u8], newer: &[u8]) {
     let bound = engine.bind(older, newer).expect("a plan");
     let program = bound.into_program().expect("records");
     let inputs: [(&str, &[u8]); 2] = [("older", older), ("newer", newer)];
     match verify(&program, engine.backend.as_mut(), &inputs) {
         Ok(agreement) => assert_eq!(agreement.nodes, program.graph.nodes.len() as u64),
-        Err(VerifyError::Differs(difference)) => panic!("{graph}, {name}: {difference}"),
-        Err(error) => panic!("{graph}, {name}: {error}"),
+        Err(VerifyError::Differs(difference)) => panic!("{}, {name}: {difference}", engine.name),
+        Err(error) => panic!("{}, {name}: {error}", engine.name),
     }
 }
 
@@ -252,6 +260,23 @@ fn verification_is_clean() {
         for graph in GRAPHS {
             assert_verifies(graph, name, &older, &newer);
         }
+    }
+}
+
+/// Among them both ways to build the tree of keys in steps, whose number is a param.
+#[test]
+fn merges_without_immediates() {
+    let options = GpuOptions { immediates: false, ..GpuOptions::default() };
+    let gpu = Arc::new(Gpu::open_with(options).expect("a device to run on"));
+    for graph in ["kv03/baseline", "kv03/baseline-tiles", "kv03/collision2048-compact"] {
+        let mut engine = Engine::on(&gpu, graph);
+        for case in adversarial::merges() {
+            let (older, newer) = (encode(&case.older), encode(&case.newer));
+            let expected = merge(&[&older, &newer]).expect("a merge");
+            engine.assert_merges(&case.name, &older, &newer, &expected);
+        }
+        let [older, newer] = pair(&Fixture::by_name("retention-down-33").expect("a fixture"));
+        assert_engine_verifies(engine, "retention-down-33", &older, &newer);
     }
 }
 

@@ -9,7 +9,18 @@ use support::{bytes, gpu, words};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::plan;
-use weft::run::{Backend, GpuBackend, Options, Program, ReferenceBackend, Timing, VerifyError, run, verify};
+use weft::run::{
+    Backend, Gpu, GpuBackend, GpuOptions, Options, Program, ReferenceBackend, Timing, VerifyError, run,
+    verify,
+};
+
+/// The same device, as if it had no immediates.
+fn gpu_without_immediates() -> Arc<Gpu> {
+    let options = GpuOptions { immediates: false, ..GpuOptions::default() };
+    let gpu = Gpu::open_with(options).expect("a device to run on");
+    assert!(!gpu.report().immediates);
+    Arc::new(gpu)
+}
 
 fn load(name: &str) -> Arc<Graph> {
     Arc::new(Graph::load(Library::new(Vec::new(), Vec::new()), name).expect("a shipped graph"))
@@ -137,6 +148,18 @@ fn verification_of_sound_graphs_is_clean_twice_in_the_same_memory() {
     }
 }
 
+#[test]
+fn params_in_a_uniform_buffer_do_what_immediates_do() {
+    let mut backend = GpuBackend::new(gpu_without_immediates());
+    check_scan("scan/exclusive", &mut backend);
+    check_sort(&mut backend);
+    for (name, input) in [("sort/radix", "keys"), ("scan/exclusive", "items")] {
+        let program = program(&load(name), 10_000);
+        let agreement = verify(&program, &mut backend, &[(input, &bytes(&noise(10_000)))]).expect("equal");
+        assert_eq!(agreement.nodes, program.graph.nodes.len() as u64);
+    }
+}
+
 /// Poison, repeated use of arenas, timing and submitting nodes alone change nothing in what comes out.
 #[test]
 fn how_a_graph_runs_does_not_change_its_results() {
@@ -151,8 +174,11 @@ fn how_a_graph_runs_does_not_change_its_results() {
         Options { timing: Timing::Nodes, ..plain },
         Options { alone: true, ..plain },
     ];
-    let mut backends: [Box<dyn Backend>; 2] =
-        [Box::new(GpuBackend::new(gpu())), Box::new(ReferenceBackend::new())];
+    let mut backends: [Box<dyn Backend>; 3] = [
+        Box::new(GpuBackend::new(gpu())),
+        Box::new(GpuBackend::new(gpu_without_immediates())),
+        Box::new(ReferenceBackend::new()),
+    ];
     let program = program(&load("sort/radix"), 3000);
     for backend in &mut backends {
         for options in ways.into_iter().chain(ways) {
@@ -193,6 +219,80 @@ fn own_graph(wgsl: &str, pass: &str, graph: &str) -> (tempfile::TempDir, Arc<Gra
     let library = Library::new(vec![path.to_owned()], vec![path.to_owned()]);
     let graph = Graph::load(library, path.join("graph.yaml").to_str().expect("UTF-8")).expect("a graph");
     (folder, Arc::new(graph))
+}
+
+const STEPS_WGSL: &str = "
+struct Params { factor: u32, step: u32 }
+var<immediate> params: Params;
+@group(0) @binding(0) var<storage, read_write> products: array<u32>;
+@compute @workgroup_size(1)
+fn own() {
+    products[params.step] = params.factor * params.step;
+}
+";
+
+const STEPS_PASS: &str = "
+pass: own
+doc: Multiplies the number of each step.
+shader: [own.wgsl]
+entry: own
+symbols: {n: steps, factor: what each is multiplied with}
+params: [factor, step]
+ports:
+  products: {type: u32, len: n, access: write}
+grid: {groups: 1}
+steps: n
+";
+
+const STEPS_GRAPH: &str = "
+graph: steps
+doc: Two nodes of many dispatches.
+symbols: {n: steps}
+nodes:
+  threes: {pass: own, bind: {n: n, factor: 3}}
+  fives: {pass: own, bind: {n: n, factor: 5}}
+outputs: {threes: {from: threes.products}, fives: {from: fives.products}}
+";
+
+/// More dispatches in a segment than the buffer of params first has room for, then fewer and more again.
+#[test]
+fn each_step_sees_its_own_params() {
+    let (_folder, graph) = own_graph(STEPS_WGSL, STEPS_PASS, STEPS_GRAPH);
+    for gpu in [gpu(), gpu_without_immediates()] {
+        let mut backend = GpuBackend::new(gpu);
+        for n in [1, 200, 3, 1000, 1000] {
+            let program = program(&graph, n);
+            let outcome = run(&program, &mut backend, &[], Options::default()).expect("a run");
+            for (name, factor) in [("threes", 3), ("fives", 5)] {
+                let expected: Vec<u32> = (0..n as u32).map(|step| factor * step).collect();
+                assert_eq!(words(outcome.output(name).expect("an output")), expected, "{name} of {n}");
+            }
+        }
+    }
+}
+
+/// A run that an error stops in the middle of a segment leaves a backend that can run again.
+#[test]
+fn errors_while_a_segment_is_recorded_stop_only_that_run() {
+    let pass = STEPS_PASS.replace("grid: {groups: 1}", "grid: {groups: \"max(1, factor * factor)\"}");
+    let (_folder, too_many) =
+        own_graph(STEPS_WGSL, &pass, &STEPS_GRAPH.replace("factor: 5", "factor: 500000"));
+    let wgsl = STEPS_WGSL.replace("step: u32", "@align(16) step: u32");
+    let (_other, apart) = own_graph(&wgsl, STEPS_PASS, STEPS_GRAPH);
+    for gpu in [gpu(), gpu_without_immediates()] {
+        let mut backend = GpuBackend::new(gpu);
+        let mut refused = |graph| {
+            let program = program(graph, 2);
+            run(&program, &mut backend, &[], Options::default()).expect_err("refused").to_string()
+        };
+        for _ in 0..2 {
+            let message = refused(&too_many);
+            assert!(message.contains("workgroups"), "{message}");
+        }
+        let message = refused(&apart);
+        assert!(message.contains("take @align and @size away"), "{message}");
+        check_sort(&mut backend);
+    }
 }
 
 const COUNTER_WGSL: &str = "

@@ -35,7 +35,7 @@ fn describe(adapter: &AdapterReport) -> String {
     };
     let features = [
         has("timestamps", adapter.timestamps),
-        has("immediates", adapter.immediates),
+        format!("params {}", if adapter.immediates { "as immediates" } else { "in a uniform buffer" }),
         subgroups,
         has("memory that the host can map", adapter.mappable),
     ];

@@ -13,7 +13,7 @@ use weft::merge::graph::{GraphMerge, GraphMergeError, check_profile, symbols};
 use weft::output::OutputFile;
 use weft::plan::{self, PlanError};
 use weft::report::profile::Records;
-use weft::run::{Backend, Gpu, GpuBackend, Program, ReferenceBackend, RunError};
+use weft::run::{Backend, Gpu, GpuBackend, GpuOptions, Program, ReferenceBackend, RunError};
 
 use super::library::GraphArgs;
 use super::symbols::{PairArgs, SymbolArgs};
@@ -49,6 +49,9 @@ pub struct DeviceArgs {
     /// The device of this number in the list of `weft devices`; the first by default
     #[arg(long, value_name = "N")]
     device: Option<usize>,
+    /// Pass params in a uniform buffer even where the device takes immediates, in case its driver gets those wrong
+    #[arg(long)]
+    no_immediates: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -220,6 +223,9 @@ impl BackendArgs {
     /// Opens the backend; says so where the references stand in for a device that is not there.
     pub fn open(&self) -> Result<Chosen, Failure> {
         match (self.backend, self.device.device) {
+            (Some(BackendArg::Reference), None) if self.device.no_immediates => {
+                Err(Failure::Usage("--no-immediates goes with --backend gpu".to_owned()))
+            }
             (Some(BackendArg::Reference), None) => Ok(Chosen::Reference(ReferenceBackend::new())),
             (Some(BackendArg::Reference), Some(_)) => {
                 Err(Failure::Usage("--device goes with --backend gpu".to_owned()))
@@ -239,7 +245,8 @@ impl BackendArgs {
 impl DeviceArgs {
     /// Opens the device.
     pub fn open(&self) -> Result<GpuBackend, Failure> {
-        let gpu = Gpu::open(self.device).map_err(failure)?;
+        let options = GpuOptions { device: self.device, immediates: !self.no_immediates };
+        let gpu = Gpu::open_with(options).map_err(failure)?;
         Ok(GpuBackend::new(Arc::new(gpu)))
     }
 }

@@ -48,14 +48,14 @@ impl Effort {
     /// Rounds to compare orders with, and rounds for the order that is kept.
     fn colouring_rounds(self) -> (u32, u32) {
         match self {
-            Self::Fast => (150, 2_000),
+            Self::Fast => (20, 200),
             Self::Best => (6_000, 300_000),
         }
     }
 
     fn widening_rounds(self) -> u32 {
         match self {
-            Self::Fast => 700,
+            Self::Fast => 120,
             Self::Best => 60_000,
         }
     }

@@ -39,7 +39,7 @@ pub struct BoundPort {
 pub struct Step {
     /// Number of workgroups; 0 for nothing to do.
     pub groups: u64,
-    /// The immediates, in the order of the pass's params.
+    /// The values of the pass's params, in their order.
     pub params: Vec<u32>,
 }
 

@@ -23,7 +23,7 @@ pub use cells::ReferenceBackend;
 pub use driver::{Options, Outcome, Output, run};
 pub use dump::{PortOf, dump};
 pub use error::RunError;
-pub use gpu::{AdapterReport, Gpu, GpuBackend, adapters};
+pub use gpu::{AdapterReport, Gpu, GpuBackend, GpuOptions, adapters};
 pub use program::{Program, Work};
 pub use times::{Interval, NodeTime, SegmentTime, Times, Timing};
 pub use verify::{Agreement, Difference, InputElement, VerifyError, verify};

@@ -9,6 +9,7 @@ use std::time::Instant;
 use wgpu::{DeviceType, Features};
 
 use super::super::error::RunError;
+use super::params;
 use crate::plan;
 
 /// Features that are used where an adapter has them.
@@ -24,11 +25,30 @@ pub struct Gpu {
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
     pub(super) features: Features,
+    /// The bind group of params, where they do not go as immediates.
+    pub(super) params_layout: Option<wgpu::BindGroupLayout>,
     info: wgpu::AdapterInfo,
     report: AdapterReport,
     lost: Arc<Mutex<Option<String>>>,
     /// Seconds that finding and opening it took.
     pub open_seconds: f64,
+}
+
+/// Which device to open, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Its position in [`adapters`]; the first if none.
+    pub device: Option<usize>,
+    /// Whether params go as immediates where the adapter has them. Otherwise, and where it has none, they go in a uniform
+    /// buffer, which every adapter has; results are the same.
+    pub immediates: bool,
+}
+
+impl Default for GpuOptions {
+    /// The first device, with immediates if it has them.
+    fn default() -> GpuOptions {
+        GpuOptions { device: None, immediates: true }
+    }
 }
 
 /// An adapter, for a list of them.
@@ -52,7 +72,7 @@ pub struct AdapterReport {
     pub max_storage_buffers: u32,
     /// Whether it has timestamps.
     pub timestamps: bool,
-    /// Whether it has immediates, which passes with params need.
+    /// Whether params go as immediates; they go in a uniform buffer otherwise.
     pub immediates: bool,
     /// Whether it has subgroup operations, and the sizes of its subgroups.
     pub subgroups: Option<(u32, u32)>,
@@ -132,6 +152,15 @@ impl Gpu {
     ///
     /// [`RunError::NoDevice`] if there is none, or it does not open.
     pub fn open(index: Option<usize>) -> Result<Gpu, RunError> {
+        Gpu::open_with(GpuOptions { device: index, ..GpuOptions::default() })
+    }
+
+    /// Opens an adapter with other than the default options.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::NoDevice`] if there is none, or it does not open.
+    pub fn open_with(options: GpuOptions) -> Result<Gpu, RunError> {
         let begin = Instant::now();
         let adapters = compute_adapters(&instance());
         if adapters.is_empty() {
@@ -140,14 +169,22 @@ impl Gpu {
                     .to_owned(),
             ));
         }
-        let Some(adapter) = adapters.get(index.unwrap_or(0)) else {
-            let (asked, count) = (index.unwrap_or(0), adapters.len());
+        let index = options.device.unwrap_or(0);
+        let Some(adapter) = adapters.get(index) else {
+            let count = adapters.len();
             return Err(RunError::NoDevice(format!(
-                "there is no device {asked}; `weft devices` lists the {count} there are, from 0"
+                "there is no device {index}; `weft devices` lists the {count} there are, from 0"
             )));
         };
-        let features = adapter.features() & WANTED;
-        let limits = adapter.limits();
+        let mut features = adapter.features() & WANTED;
+        let mut limits = adapter.limits();
+        if !options.immediates {
+            features.remove(Features::IMMEDIATES);
+        }
+        let immediates = features.contains(Features::IMMEDIATES);
+        if !immediates {
+            limits.max_immediate_size = 0;
+        }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("weft"),
             required_features: features,
@@ -164,9 +201,10 @@ impl Gpu {
             let text = format!("{reason:?}: {text}");
             note.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(text);
         });
-        let (info, report) = (adapter.get_info(), AdapterReport::of(index.unwrap_or(0), adapter));
-        let open_seconds = begin.elapsed().as_secs_f64();
-        Ok(Gpu { device, queue, limits, features, info, report, lost, open_seconds })
+        let params_layout = (!immediates).then(|| params::layout(&device));
+        let report = AdapterReport { immediates, ..AdapterReport::of(index, adapter) };
+        let (info, open_seconds) = (adapter.get_info(), begin.elapsed().as_secs_f64());
+        Ok(Gpu { device, queue, limits, features, params_layout, info, report, lost, open_seconds })
     }
 
     /// What the adapter calls itself, its API and driver.

@@ -13,6 +13,7 @@ use crate::graph::pass::{DeviceKernel, Slot};
 use super::super::error::RunError;
 use super::super::program::Program;
 use super::device::{Gpu, block_on, run_error};
+use super::params;
 
 /// A pipeline with what is needed to bind it.
 #[derive(Debug)]
@@ -66,6 +67,7 @@ impl Kernels {
             let (Some(kernel), Some(key)) = (&node.pass.kernel, key) else { continue };
             if !self.made.contains_key(key) && missing.iter().all(|(_, _, known)| *known != key) {
                 check_limits(gpu, program.group_size(NodeId(index)), node, kernel)?;
+                check_params(node, kernel)?;
                 missing.push((node, kernel, key));
             }
         }
@@ -92,8 +94,11 @@ fn check_limits(gpu: &Gpu, invocations: u64, node: &Node, kernel: &DeviceKernel)
         kernel.slots.len() as u64,
         u64::from(limits.max_storage_buffers_per_shader_stage),
     )?;
-    let immediates = 4 * node.pass.file.params.len() as u64;
-    limit("bytes of immediates", immediates, u64::from(limits.max_immediate_size))?;
+    let most = match gpu.params_layout {
+        None => u64::from(limits.max_immediate_size),
+        Some(_) => params::BLOCK_BYTES,
+    };
+    limit("bytes of params", u64::from(params_bytes(node)), most)?;
     limit(
         "invocations in a workgroup",
         invocations,
@@ -104,6 +109,28 @@ fn check_limits(gpu: &Gpu, invocations: u64, node: &Node, kernel: &DeviceKernel)
         u64::from(kernel.shader.needs_subgroups),
         u64::from(gpu.has_subgroups()),
     )
+}
+
+/// Refuses params that do not lie one after the other, which is how they are handed over.
+fn check_params(node: &Node, kernel: &DeviceKernel) -> Result<(), RunError> {
+    let module = &kernel.shader.module;
+    for (_, variable) in module.global_variables.iter() {
+        let bytes = module.types[variable.ty].inner.size(module.to_ctx());
+        if variable.space == naga::AddressSpace::Immediate && bytes != params_bytes(node) {
+            let text = format!(
+                "the immediates of pass `{}` have {bytes} bytes, and its params {}; take @align and @size away",
+                node.pass.name(),
+                params_bytes(node)
+            );
+            return Err(RunError::Device { node: Some(node.name.clone()), text });
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a node's params: a word each.
+fn params_bytes(node: &Node) -> u32 {
+    4 * node.pass.file.params.len() as u32
 }
 
 /// Makes pipelines on several threads, since most of the time goes into the driver's compiler.
@@ -141,7 +168,11 @@ fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel, widened: bool) -> Result<
             }
         }
     }
+    if gpu.params_layout.is_some() {
+        take_params_from_a_uniform_buffer(&mut source);
+    }
     let scope = gpu.device.push_error_scope(ErrorFilter::Validation);
+    let (layout, pipeline_layout) = layouts(gpu, node, &source);
     let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some(pass),
         source: wgpu::ShaderSource::Naga(Cow::Owned(source)),
@@ -156,7 +187,7 @@ fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel, widened: bool) -> Result<
         .collect();
     let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(pass),
-        layout: None,
+        layout: Some(&pipeline_layout),
         module: &module,
         entry_point: Some(&kernel.shader.entry),
         compilation_options: wgpu::PipelineCompilationOptions {
@@ -169,6 +200,50 @@ fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel, widened: bool) -> Result<
     if let Some(error) = block_on(scope.pop()) {
         return Err(run_error(error, Some(node.name.clone())));
     }
-    let layout = pipeline.get_bind_group_layout(0);
     Ok(Kernel { pipeline, layout, slots: kernel.slots.clone() })
+}
+
+/// Makes the immediates of a module a uniform variable. Their members are words, which lie the same in both.
+fn take_params_from_a_uniform_buffer(module: &mut naga::Module) {
+    for (_, variable) in module.global_variables.iter_mut() {
+        if variable.space == naga::AddressSpace::Immediate {
+            variable.space = naga::AddressSpace::Uniform;
+            variable.binding = Some(naga::ResourceBinding { group: params::GROUP, binding: params::BINDING });
+        }
+    }
+}
+
+/// The layout of the bind group of ports, and of the pipeline. Not derived by wgpu, since params need a dynamic offset.
+fn layouts(gpu: &Gpu, node: &Node, module: &naga::Module) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    let storage = module.global_variables.iter().filter_map(|(_, variable)| {
+        let (naga::AddressSpace::Storage { access }, Some(at)) = (variable.space, &variable.binding) else {
+            return None;
+        };
+        Some(wgpu::BindGroupLayoutEntry {
+            binding: at.binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage {
+                    read_only: !access.contains(naga::StorageAccess::STORE),
+                },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        })
+    });
+    let label = Some(node.pass.name());
+    let ports = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label,
+        entries: &storage.collect::<Vec<_>>(),
+    });
+    let params_bytes = params_bytes(node);
+    let mut groups = vec![Some(&ports)];
+    groups.extend(gpu.params_layout.as_ref().filter(|_| params_bytes > 0).map(Some));
+    let pipeline = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label,
+        bind_group_layouts: &groups,
+        immediate_size: if gpu.params_layout.is_none() { params_bytes } else { 0 },
+    });
+    (ports, pipeline)
 }

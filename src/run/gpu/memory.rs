@@ -138,7 +138,13 @@ fn make_arena(gpu: &Gpu, index: usize, bytes: u64, mappable: bool) -> Result<wgp
     make_buffer(gpu, &format!("weft.arena_{index}"), bytes.next_multiple_of(16).max(16), usage)
 }
 
-fn make_buffer(gpu: &Gpu, label: &str, bytes: u64, usage: BufferUsages) -> Result<wgpu::Buffer, RunError> {
+/// A buffer, or why there is none.
+pub(super) fn make_buffer(
+    gpu: &Gpu,
+    label: &str,
+    bytes: u64,
+    usage: BufferUsages,
+) -> Result<wgpu::Buffer, RunError> {
     let scopes = [ErrorFilter::OutOfMemory, ErrorFilter::Validation].map(|f| gpu.device.push_error_scope(f));
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),

@@ -1,12 +1,13 @@
 //! The GPU backend: wgpu, on any adapter with compute.
 //!
 //! [`device`] finds and opens an adapter, [`kernels`] makes pipelines and keeps them, [`memory`] makes arenas and moves
-//! bytes in and out; this file encodes. One submission a segment: dispatches collect in one compute pass, and a read ends
+//! bytes in and out, [`params`] stands in for immediates where there are none; this file encodes. One submission a segment: dispatches collect in one compute pass, and a read ends
 //! it. When nodes are timed each has a compute pass of its own, with a timestamp on either side.
 
 mod device;
 mod kernels;
 mod memory;
+mod params;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,10 +22,11 @@ use super::error::RunError;
 use super::program::Program;
 use super::times::{Interval, NodeTime, SegmentTime, Times, Timing};
 
-pub use device::{AdapterReport, Gpu, adapters};
+pub use device::{AdapterReport, Gpu, GpuOptions, adapters};
 
 use kernels::{Kernel, Kernels};
 use memory::Memory;
+use params::Params;
 
 /// Queries of one query set, which is what wgpu allows.
 const QUERIES_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES;
@@ -35,6 +37,8 @@ pub struct GpuBackend {
     gpu: Arc<Gpu>,
     kernels: Kernels,
     memory: Memory,
+    /// Unused where params go as immediates.
+    params: Params,
     /// Kernels and bind groups of the program that was prepared last.
     prepared: Option<Prepared>,
     recording: Option<Recording>,
@@ -63,6 +67,7 @@ struct Recording {
     encoder: CommandEncoder,
     /// Open across nodes, unless each is timed.
     pass: Option<ComputePass<'static>>,
+    /// The last pushed first: wgpu panics if they end in another order, be it because this is dropped.
     scopes: [ErrorScopeGuard; 3],
     begin: Instant,
     /// What the pairs of timestamps in the clock's queries are around, in order: a node, or else all that was recorded.
@@ -90,6 +95,7 @@ impl GpuBackend {
         GpuBackend {
             kernels: Kernels::default(),
             memory: Memory::default(),
+            params: Params::default(),
             prepared: None,
             recording: None,
             clock: None,
@@ -109,15 +115,19 @@ impl GpuBackend {
 
     fn record(&mut self) -> &mut Recording {
         let device = &self.gpu.device;
-        self.recording.get_or_insert_with(|| Recording {
-            scopes: [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
-                .map(|filter| device.push_error_scope(filter)),
-            encoder: device
-                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("weft.segment") }),
-            pass: None,
-            begin: Instant::now(),
-            stamped: Vec::new(),
-            node: None,
+        self.recording.get_or_insert_with(|| {
+            let mut scopes = [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
+                .map(|filter| device.push_error_scope(filter));
+            scopes.reverse();
+            let descriptor = wgpu::CommandEncoderDescriptor { label: Some("weft.segment") };
+            Recording {
+                encoder: device.create_command_encoder(&descriptor),
+                scopes,
+                pass: None,
+                begin: Instant::now(),
+                stamped: Vec::new(),
+                node: None,
+            }
         })
     }
 
@@ -135,6 +145,7 @@ impl GpuBackend {
             recording.encoder.resolve_query_set(&clock.queries, queries, &clock.resolved, 0);
         }
         copies(&mut recording.encoder);
+        self.params.flush(&self.gpu);
         let commands = tracing::debug_span!("encode").in_scope(|| recording.encoder.finish());
         let encode_seconds = recording.begin.elapsed().as_secs_f64();
         let begin = Instant::now();
@@ -144,7 +155,7 @@ impl GpuBackend {
         let times = SegmentTime { begin_seconds, encode_seconds, submit_seconds, ..SegmentTime::default() };
         self.times.segments.push(times);
         let node = recording.node.filter(|_| self.alone).map(|node| program.node(node).name.clone());
-        for scope in recording.scopes.into_iter().rev() {
+        for scope in recording.scopes {
             if let Some(error) = device::block_on(scope.pop()) {
                 return Err(device::run_error(error, node));
             }
@@ -264,6 +275,7 @@ impl Backend for GpuBackend {
     fn prepare(&mut self, program: &Program) -> Result<(), RunError> {
         // What an earlier run, stopped by an error, left behind.
         self.recording = None;
+        self.params.discard();
         self.times = Times::default();
         if self.timing != Timing::None {
             match self.gpu.has_timestamps() {
@@ -283,6 +295,7 @@ impl Backend for GpuBackend {
 
     fn trim(&mut self) {
         self.memory.trim();
+        self.params.trim();
         self.prepared = None;
     }
 
@@ -343,7 +356,13 @@ impl Backend for GpuBackend {
             }
             if !step.params.is_empty() {
                 let bytes: Vec<u8> = step.params.iter().flat_map(|param| param.to_le_bytes()).collect();
-                pass.set_immediates(0, &bytes);
+                match &self.gpu.params_layout {
+                    None => pass.set_immediates(0, &bytes),
+                    Some(layout) => {
+                        let (group, offset) = self.params.put(&self.gpu, layout, &bytes)?;
+                        pass.set_bind_group(params::GROUP, group, &[offset]);
+                    }
+                }
             }
             pass.dispatch_workgroups(step.groups.div_ceil(rows) as u32, rows as u32, 1);
         }
