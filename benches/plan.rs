@@ -116,7 +116,8 @@ fn shipped_graphs(effort: Effort) {
         let graph = Arc::new(shipped_graphs::shipped(&name));
         let sizes = shipped_graphs::sizes(&graph, 1 << 19);
         let limits = Limits { offset_alignment_bytes: 32, ..Limits::default() };
-        let options = Options { limits, may_widen: true, dedicated_inputs: true, effort, ..Options::default() };
+        let options =
+            Options { limits, may_widen: true, dedicated_inputs: true, effort, ..Options::default() };
         let mut times = Vec::new();
         let mut ratio = 1.0;
         for _ in 0..50 {

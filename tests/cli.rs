@@ -526,13 +526,13 @@ fn fixtures_that_do_not_exist_or_make_no_sense_are_usage_errors() {
 
 // ---- inputs that are refused -----------------------------------------------------------------------------------
 
-/// Compares with a text under `tests/data`; with UPDATE_GOLDEN set, writes it instead.
+/// Compares with a text under `tests/data`; with UPDATE_EXPECT set, writes it instead.
 #[track_caller]
 fn assert_golden(name: &str, found: &str) {
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(data(name), found).unwrap();
     }
-    assert_eq!(text(&read(name)), found, "UPDATE_GOLDEN=1 rewrites tests/data/{name}");
+    assert_eq!(text(&read(name)), found, "UPDATE_EXPECT=1 rewrites tests/data/{name}");
 }
 
 #[test]
@@ -933,4 +933,44 @@ fn wrong_usage_has_exit_code_2() {
     for command in ["merge", "import", "dump", "check", "info", "fixture", "diff", "compare", "bench"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
+}
+
+#[test]
+fn what_commands_do_not_take_is_refused_with_what_they_do() {
+    let place = Place::new();
+    place.ok(&["fixture", "--n", "16", "--out", "x"]);
+    let pair = ["x/older.kv", "x/newer.kv"];
+    let merge = |more: &[&'static str]| [&["merge"][..], &pair, &["-o", "no.kv"], more].concat();
+    place.fails(
+        &merge(&["--engine", "cpu", "--graph", "kv03/baseline"]),
+        2,
+        "--graph goes with --engine gpu or reference",
+    );
+    let none = "the graph scan/exclusive merges no files; name a graph of the family kv03";
+    place.fails(&merge(&["--engine", "reference", "--graph", "scan/exclusive"]), 1, none);
+    place.fails(&[&["plan", "scan/exclusive"][..], &pair].concat(), 1, none);
+    place.fails(&[&["diff", "kv03/baseline", "scan/exclusive"][..], &pair].concat(), 1, none);
+    place.fails(
+        &["bench", "--suite", "byte", "--graph", "kv03/baseline", "--engine", "reference"],
+        2,
+        "--graph kv03/baseline: the suite byte merges KV02 files; name a graph of the family kv02",
+    );
+    place.fails(
+        &["bench", "--suite", "byte", "--most-records", "1", "--engine", "cpu"],
+        2,
+        "no case of the suite byte has so few records; give --most-records more",
+    );
+    place.fails(
+        &[&["plan", "kv03/baseline", "--svg", "-"][..], &pair].concat(),
+        2,
+        "an output is a file that appears whole or not at all, which standard output cannot be; give a path (./- for a file of that name)",
+    );
+    place.fails(
+        &["explain", "scan/exclusive", "tiles", "nothing"],
+        1,
+        "there is no node `nothing`; there are: tiles, spans, apply",
+    );
+    // What was chosen in place of a graph that was named is said.
+    let merged = place.ok(&[&["merge", "-o", "merged.kv", "--graph", "kv03/cached"][..], &pair].concat());
+    assert!(merged.contains("; --engine gpu would have run kv03/cached"), "{merged}");
 }

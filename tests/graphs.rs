@@ -3,13 +3,13 @@
 mod support;
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use support::{
-    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, merge, merge_with,
-    read, read_json, repair_checksums, rows, sha256,
+    Row, byte_inputs, cases, data, encode, encode_conservative, encode_framed, encode_in, gpu, merge,
+    merge_with, read, read_json, repair_checksums, rows, sha256,
 };
 use weft::fixture::byte;
 use weft::fixture::{Fixture, Side, adversarial, cutover};
@@ -57,8 +57,6 @@ const BYTE_GRAPHS: [&str; 10] = [
     "kv02/collision2048-compact",
 ];
 
-static GPU: LazyLock<Arc<Gpu>> = LazyLock::new(|| Arc::new(Gpu::open(None).expect("a device to run on")));
-
 fn load(name: &str) -> Arc<Graph> {
     let graph = Graph::load(Library::new(Vec::new(), Vec::new()), name);
     Arc::new(graph.unwrap_or_else(|rejected| panic!("{rejected}")))
@@ -75,7 +73,7 @@ struct Engine {
 
 impl Engine {
     fn device(graph: &str) -> Engine {
-        Engine::on(&GPU, graph)
+        Engine::on(&gpu(), graph)
     }
 
     fn on(gpu: &Arc<Gpu>, graph: &str) -> Engine {

@@ -5,10 +5,10 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::Value;
-use support::data;
+use support::{data, gpu};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::report::profile::csv::csv;
@@ -16,16 +16,11 @@ use weft::report::profile::roof::{self, RoofPoint};
 use weft::report::profile::trace::trace;
 use weft::report::profile::{BeforeKind, Class, Options, Profile, Records, Roof, profile, table};
 use weft::run::{
-    Backend, Dispatch, Gpu, GpuBackend, Interval, NodeTime, PortOf, Program, Readback, ReferenceBackend,
-    Region, RunError, SegmentTime, Times, Timing, dump, run,
+    Backend, Dispatch, GpuBackend, Interval, NodeTime, PortOf, Program, Readback, ReferenceBackend, Region,
+    RunError, SegmentTime, Times, Timing, dump, run,
 };
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
-
-fn gpu() -> GpuBackend {
-    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
-    GpuBackend::new(Arc::clone(GPU.get_or_init(|| Arc::new(Gpu::open(None).expect("a device to run on")))))
-}
 
 fn load(name: &str) -> Arc<Graph> {
     Arc::new(Graph::load(Library::default(), name).expect("a shipped graph"))
@@ -245,7 +240,7 @@ fn tables_fit_and_wider_ones_say_more() {
         let (profile, _) = told([80e-6, 15e-6, 1e-3]);
         profile
     };
-    let mut backend = gpu();
+    let mut backend = GpuBackend::new(gpu());
     for profile in [long, profiled_merge(&mut backend)] {
         let mut narrower = 0;
         for width in [80, 100, 120, 160, 200] {
@@ -268,7 +263,7 @@ fn tables_fit_and_wider_ones_say_more() {
 
 #[test]
 fn a_device_profile_is_whole() {
-    let mut backend = gpu();
+    let mut backend = GpuBackend::new(gpu());
     let profile = profiled_merge(&mut backend);
     assert!(profile.untimed.is_none(), "{:?}", profile.untimed);
     assert_eq!(profile.segments.len(), 5);
@@ -407,7 +402,7 @@ fn traces_open() {
     // The first segment was submitted 2 ms into the run, so that is where the device begins.
     assert!(close(profile.timeline.device_offset_seconds, 2e-3));
 
-    let mut backend = gpu();
+    let mut backend = GpuBackend::new(gpu());
     let (program, files) = merge_program(&backend);
     let inputs = [("older", &files[0][..]), ("newer", &files[1][..])];
     let measured = profile_of(&program, &mut backend, &inputs);
@@ -422,7 +417,7 @@ fn profile_of(program: &Program, backend: &mut dyn Backend, inputs: &[(&str, &[u
 
 #[test]
 fn the_roof_is_measured() {
-    let mut backend = gpu();
+    let mut backend = GpuBackend::new(gpu());
     let roof = roof::measure(&mut backend, load(roof::GRAPH)).expect("a roof");
     assert!(roof.points.len() >= 4);
     assert!(roof.points.is_sorted_by_key(|point| point.working_set_bytes));
@@ -454,7 +449,7 @@ fn dumps_are_what_nodes_leave() {
         assert_eq!(dumped[2].len() as u64, 4 * survivors);
         dumped
     };
-    assert_eq!(dumped(&mut ReferenceBackend::new()), dumped(&mut gpu()));
+    assert_eq!(dumped(&mut ReferenceBackend::new()), dumped(&mut GpuBackend::new(gpu())));
 }
 
 #[test]

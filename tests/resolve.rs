@@ -1,7 +1,7 @@
 //! Resolving graphs: the text of every error, what the flat graph looks like, identity, `expand` and `explain`.
 //!
 //! The cases are in `tests/resolve/cases`: a heading `=== name`, files after `--- file.yaml` of which the first is
-//! resolved, and after `--- expected` the whole text of the errors. With `UPDATE=1` in the environment the expected
+//! resolved, and after `--- expected` the whole text of the errors. With `UPDATE_EXPECT=1` in the environment the expected
 //! texts are written instead of compared.
 
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ fn written(cases: &[Case]) -> String {
 
 #[test]
 fn every_error_has_its_text() {
-    let update = std::env::var_os("UPDATE").is_some();
+    let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut files: Vec<PathBuf> =
         fs::read_dir("tests/resolve/cases").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -1,8 +1,11 @@
 //! Graphs on both backends: what they compute, at sizes around every tile and group boundary.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+mod support;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use support::{bytes, gpu, words};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::plan;
@@ -10,12 +13,6 @@ use weft::run::{
     Backend, Gpu, GpuBackend, GpuOptions, Options, Program, ReferenceBackend, Timing, VerifyError, run,
     verify,
 };
-
-/// The one device of this process. Tests need one: the test command installs a software driver where there is none.
-fn gpu() -> Arc<Gpu> {
-    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
-    Arc::clone(GPU.get_or_init(|| Arc::new(Gpu::open(None).expect("a device to run on"))))
-}
 
 /// The same device, as if it had no immediates.
 fn gpu_without_immediates() -> Arc<Gpu> {
@@ -32,14 +29,6 @@ fn load(name: &str) -> Arc<Graph> {
 fn program(graph: &Arc<Graph>, n: u64) -> Program {
     let options = gpu().plan_options();
     Program::new(Arc::clone(graph), &BTreeMap::from([("n".to_owned(), n)]), &options).expect("a plan")
-}
-
-fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
 /// Numbers without a pattern that a kernel could be right about by chance.
@@ -377,4 +366,16 @@ fn inputs_that_do_not_fit_are_refused_before_anything_runs() {
     assert_eq!(refused(&[("keys", &[]), ("keys", &[])]), "input `keys` is given twice");
     let message = "input `keys` has 36 bytes, and its length `n` makes 40 with these sizes";
     assert_eq!(refused(&[("keys", &[0; 36])]), message);
+}
+
+#[test]
+fn pipelines_are_made_before_totals_begin() {
+    let program = program(&load("scan/exclusive"), 1000);
+    let items = bytes(&noise(1000));
+    let mut backend = GpuBackend::new(gpu());
+    let mut times =
+        || run(&program, &mut backend, &[("items", &items)], Options::default()).expect("a run").times;
+    let (first, second) = (times(), times());
+    assert!(second.prepare_seconds < first.prepare_seconds, "{first:?} {second:?}");
+    assert!(first.with_preparation_seconds() > first.total_seconds);
 }

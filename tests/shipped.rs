@@ -122,3 +122,47 @@ fn every_file_tells_editors_its_schema() {
         }
     }
 }
+
+/// A variant is read in a minute: what it changes is not more than this many lines. What it is called, what it is and what it
+/// extends are not wiring.
+const WIRING_MAX: usize = 25;
+
+#[test]
+fn variants_have_few_lines_of_wiring() {
+    let mut variants = 0;
+    for path in files(&folder("graphs"), "yaml") {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#'));
+        // It is the base of its own family, whose parts count bytes instead of bits; its variants are held to the rule.
+        if !lines().any(|line| line.starts_with("extends:")) || path.ends_with("kv02/baseline.yaml") {
+            continue;
+        }
+        variants += 1;
+        let head = ["graph:", "doc:", "extends:"];
+        let wiring = lines().filter(|line| !head.iter().any(|key| line.starts_with(key))).count();
+        assert!(wiring <= WIRING_MAX, "{}: {wiring} lines of wiring", path.display());
+    }
+    assert!(variants > 20, "{variants} variants");
+}
+
+/// The names in code that the first cells of a text's tables hold.
+fn named_in_tables(text: &str) -> BTreeSet<String> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    let mut named = BTreeSet::new();
+    for row in rows {
+        named.extend(row.split('`').step_by(2).map(str::to_owned));
+    }
+    named
+}
+
+#[test]
+fn the_readme_names_every_graph() {
+    let readme = fs::read_to_string(folder("README.md")).unwrap();
+    let named = named_in_tables(&readme);
+    let shipped =
+        Library::new(Vec::new(), Vec::new()).names(Kind::Graph).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(
+        named, shipped,
+        "the table of graphs in README.md has each graph and overlay by its full name"
+    );
+}

@@ -1,6 +1,5 @@
 //! `weft bench`: the published suites over graphs and engines.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,9 +11,10 @@ use weft::bench::{
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::graph::source::Kind;
+use weft::merge::graph::profile_of;
 use weft::run::{Gpu, GpuBackend, ReferenceBackend};
 
-use super::files::OutputHow;
+use super::files::{self, OutputHow};
 use super::job::DeviceArgs;
 use super::library::LibraryArgs;
 use super::{Failure, text};
@@ -27,7 +27,7 @@ pub struct Args {
     /// Which one
     #[arg(long, value_name = "SUITE", value_parser = clap::builder::PossibleValuesParser::new(SUITES.iter().map(|suite| clap::builder::PossibleValue::new(suite.name).help(suite.about))))]
     suite: String,
-    /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges such files.
+    /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges the files of the suite.
     /// By default kv03/baseline, or kv02/baseline for the byte suite, and for the collision suite all kv03/collision graphs too
     #[arg(long = "graph", value_name = "GRAPH")]
     graphs: Vec<String>,
@@ -84,18 +84,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         bar.set_message(case.to_owned());
     });
     bar.finish_and_clear();
-    let text = markdown::markdown(&report);
-    let data = serde_json::to_string_pretty(&report)
-        .map_err(|error| Failure::System(format!("cannot write JSON: {error}")))?;
-    for (file, content) in [(&output, &text), (&json, &data)] {
-        if let Some(file) = file {
-            let written = file.file().write_all(content.as_bytes());
-            written.map_err(|error| Failure::output(file.write_error(error)))?;
-        }
+    if report.cases.is_empty() {
+        return Err(Failure::Usage(format!(
+            "no case of the suite {} has so few records; give --most-records more",
+            suite.name
+        )));
     }
+    let text = markdown::markdown(&report);
     let written = output.is_some();
-    for file in [output, json].into_iter().flatten() {
-        file.commit().map_err(Failure::output)?;
+    for (file, content) in [(output, &text), (json, &text::json(&report)?)] {
+        if let Some(file) = file {
+            files::put(file, content.as_bytes())?;
+        }
     }
     text::print(&if written { summary(&report) } else { text })?;
     match report.tally()[2] {
@@ -164,10 +164,14 @@ fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failu
             continue;
         }
         let graph = args.library.resolve_with_shaders(&name, Shaders::Check)?;
-        // A part of other graphs takes other inputs, or none.
-        let has = |input: &str| graph.inputs.iter().any(|one| one.name == input);
-        if asked || (has("older") && has("newer")) {
+        if profile_of(&graph) == Some(suite.profile) {
             graphs.push((name, Arc::new(graph)));
+        } else if asked {
+            return Err(Failure::Usage(format!(
+                "--graph {name}: the suite {} merges {} files; name a graph of the family {family}",
+                suite.name,
+                suite.profile.name()
+            )));
         }
     }
     Ok(graphs)

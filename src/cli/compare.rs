@@ -1,10 +1,8 @@
 //! `weft compare`: whether one graph is faster than another, and where.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
@@ -17,7 +15,7 @@ use super::files::{self, OutputHow};
 use super::job::{self, BackendArgs, Chosen, named_file};
 use super::library::LibraryArgs;
 use super::symbols::{SymbolArgs, known_to, numbers_for};
-use super::text::{Columns, count, counted, duration};
+use super::text::{Columns, count, counted, seconds as time};
 use super::{Failure, text};
 
 /// How many nodes are named of those that differ.
@@ -32,7 +30,7 @@ pub struct Args {
     /// Two or more graphs, by name or path; GRAPH@DIR takes the WGSL files in the folder DIR first
     #[arg(required = true, num_args = 2.., value_name = "GRAPH")]
     graphs: Vec<String>,
-    /// For graphs that merge KV03 files: the older and the newer one, after `--`
+    /// For graphs that merge key-value files: the older and the newer one, after `--`
     #[arg(last = true, num_args = 2, value_names = ["OLDER", "NEWER"], conflicts_with_all = ["set", "inputs"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -77,12 +75,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         files::put(page, html::compare(&comparison).as_bytes())?;
     }
     if let Some(output) = output {
-        let mut text = serde_json::to_string_pretty(&comparison)
-            .map_err(|error| Failure::System(format!("cannot write JSON: {error}")))?;
-        text.push('\n');
-        std::io::Write::write_all(&mut output.file(), text.as_bytes())
-            .map_err(|error| Failure::output(output.write_error(error)))?;
-        output.commit().map_err(Failure::output)?;
+        files::put(output, text::json(&comparison)?.as_bytes())?;
     }
     match (&args.json, json) {
         (Some(_), None) => text::print_json(&comparison),
@@ -189,16 +182,12 @@ fn progress_bar() -> ProgressBar {
     }
 }
 
-fn time(seconds: f64) -> String {
-    duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
-}
-
 fn describe(comparison: &Comparison) -> String {
     let mut text = format!("on {}\n\n", comparison.backend);
     text.push_str(&graph_lines(comparison));
     let baseline = &comparison.graphs[0];
     for against in &comparison.against_baseline {
-        text.push_str(&format!("\n{} against {}\n", against.label, baseline.label));
+        text.push_str(&format!("\n{} against {}\n", against.label, baseline.facts.label));
         let mut columns = Columns::default();
         let titles = ["  stage", "baseline", "graph", "ratio", "interval", "threshold", "verdict"];
         columns.row(titles.map(str::to_owned));
@@ -238,17 +227,20 @@ fn graph_lines(comparison: &Comparison) -> String {
     columns.row(titles.map(str::to_owned));
     for graph in &comparison.graphs {
         columns.row([
-            graph.label.clone(),
+            graph.facts.label.clone(),
             time(graph.total_seconds.median),
             time(graph.total_seconds.mad),
-            time(graph.first_seconds),
-            format!("{} B", count(graph.planned_peak_bytes)),
-            format!("{} B", count(graph.measured_peak_bytes)),
+            time(graph.facts.first_seconds),
+            format!("{} B", count(graph.facts.planned_peak_bytes)),
+            format!("{} B", count(graph.facts.measured_peak_bytes)),
         ]);
     }
     let mut text = columns.lines();
     for graph in &comparison.graphs {
-        text.push_str(&format!("{} is {}, identity {}\n", graph.label, graph.graph, graph.identity));
+        text.push_str(&format!(
+            "{} is {}, identity {}\n",
+            graph.facts.label, graph.facts.graph, graph.facts.identity
+        ));
     }
     text
 }

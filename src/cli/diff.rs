@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn costs_of(args: &Args, graphs: [Graph; 2]) -> Result<Option<[Costs; 2]>, Failure> {
     let symbols = match args.pair.files() {
-        Some((older, newer)) => job::symbols_of_files(older, newer)?,
+        Some((older, newer)) => job::symbols_of_files(&graphs, older, newer)?,
         None => args.symbols.numbers()?,
     };
     if symbols.is_empty() {
@@ -93,11 +93,10 @@ fn describe(report: &Report) -> String {
     for (title, sign, nodes) in [("Nodes removed", "-", &diff.removed), ("Nodes added", "+", &diff.added)] {
         if !nodes.is_empty() {
             text.push_str(&format!("\n{title}\n"));
-            let mut columns = Columns::default();
+            let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
             for node in nodes {
-                columns.row([format!("  {sign} {}", node.name), node.pass.clone()]);
+                text.push_str(&format!("  {sign} {:width$}  {}\n", node.name, node.pass));
             }
-            text.push_str(&columns.lines());
         }
     }
     for (title, things) in [

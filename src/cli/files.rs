@@ -63,11 +63,6 @@ pub struct OutputHow {
 impl OutputArgs {
     /// Creates the output, made from the open files `inputs`.
     pub fn create<'a>(&self, inputs: impl IntoIterator<Item = &'a File>) -> Result<OutputFile, Failure> {
-        if self.output.as_os_str() == "-" {
-            let problem =
-                "an output is a file that appears whole or not at all, which standard output cannot be";
-            return Err(Failure::Usage(format!("{problem}; give a path (./- for a file of that name)")));
-        }
         self.how.create(&self.output, inputs)
     }
 }
@@ -79,6 +74,11 @@ impl OutputHow {
         path: &Path,
         inputs: impl IntoIterator<Item = &'a File>,
     ) -> Result<OutputFile, Failure> {
+        if path.as_os_str() == "-" {
+            let problem =
+                "an output is a file that appears whole or not at all, which standard output cannot be";
+            return Err(Failure::Usage(format!("{problem}; give a path (./- for a file of that name)")));
+        }
         let options = OutputOptions { force: self.force, sync: self.sync };
         OutputFile::create(path, options, inputs).map_err(Failure::output)
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
-use weft::merge::graph::{GraphMerge, GraphMergeError, symbols};
+use weft::merge::graph::{GraphMerge, GraphMergeError, check_profile, symbols};
 use weft::output::OutputFile;
 use weft::plan::{self, PlanError};
 use weft::report::profile::Records;
@@ -133,7 +133,7 @@ impl JobArgs {
     }
 }
 
-/// A merge of two KV03 files as a job.
+/// A merge of two files as a job.
 fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Result<Job, Failure> {
     let inputs = vec![("older".to_owned(), files::map(older)?), ("newer".to_owned(), files::map(newer)?)];
     let records = files::open(older, &inputs[0].1)?.records() + files::open(newer, &inputs[1].1)?.records();
@@ -148,7 +148,7 @@ fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Resu
     })
 }
 
-/// A graph bound to an older and a newer KV03 file, mapped as its first two inputs.
+/// A graph bound to an older and a newer file, mapped as its first two inputs.
 pub fn merge_program(
     graph: Graph,
     [older, newer]: [&Path; 2],
@@ -166,10 +166,18 @@ pub fn merge_program(
     })
 }
 
-/// The numbers that a graph which merges KV03 files needs of two of them.
-pub fn symbols_of_files(older: &Path, newer: &Path) -> Result<BTreeMap<String, u64>, Failure> {
+/// The numbers that graphs which merge such files need of two of them.
+pub fn symbols_of_files<'g>(
+    graphs: impl IntoIterator<Item = &'g Graph>,
+    older: &Path,
+    newer: &Path,
+) -> Result<BTreeMap<String, u64>, Failure> {
     let (older_file, newer_file) = (files::map(older)?, files::map(newer)?);
-    Ok(symbols(&files::open(older, &older_file)?, &files::open(newer, &newer_file)?))
+    let inputs = [files::open(older, &older_file)?, files::open(newer, &newer_file)?];
+    for graph in graphs {
+        check_profile(graph, &inputs).map_err(|error| Failure::Input(error.to_string()))?;
+    }
+    Ok(symbols(&inputs[0], &inputs[1]))
 }
 
 /// A backend that was chosen.
@@ -255,7 +263,12 @@ pub fn merge_failure(error: GraphMergeError, output: &OutputFile) -> Failure {
 /// A failed run as a failed command.
 pub fn failure(error: RunError) -> Failure {
     match error {
-        RunError::Plan(PlanError::Missing { .. } | PlanError::Unknown { .. }) => {
+        RunError::Plan(PlanError::Missing { ref missing, .. }) => {
+            let merges = missing.iter().any(|symbol| symbol.starts_with("`older_payload_"));
+            let files = if merges { ", or name the older and the newer file in place of all" } else { "" };
+            Failure::Usage(format!("{error}; give each with --set NAME=N{files}"))
+        }
+        RunError::Plan(PlanError::Unknown { .. }) => {
             Failure::Usage(format!("{error}; give each with --set NAME=N"))
         }
         RunError::Input { ref what, .. } if what == "is missing" => {

@@ -94,6 +94,7 @@ struct GraphReport {
     open_seconds: f64,
     verify_seconds: f64,
     plan_seconds: f64,
+    prepare_seconds: f64,
     upload_seconds: f64,
     download_seconds: f64,
     run_seconds: f64,
@@ -170,6 +171,9 @@ struct GraphJob<'a> {
 
 fn choose<'a>(args: &Args, inputs: &[File<'a>]) -> Result<Engine<'a>, Failure> {
     match args.engine {
+        EngineArg::Cpu if args.graph.is_some() => {
+            Err(Failure::Usage("--graph goes with --engine gpu or reference".to_owned()))
+        }
         EngineArg::Cpu => Ok(Engine::Cpu(None)),
         EngineArg::Gpu => {
             graph_job(args, inputs, None, || args.device.open().map(|gpu| Chosen::Gpu(Box::new(gpu))))
@@ -177,7 +181,13 @@ fn choose<'a>(args: &Args, inputs: &[File<'a>]) -> Result<Engine<'a>, Failure> {
         EngineArg::Reference => {
             graph_job(args, inputs, None, || Ok(Chosen::Reference(ReferenceBackend::new())))
         }
-        EngineArg::Auto => choose_for(args, inputs),
+        EngineArg::Auto => match (choose_for(args, inputs)?, &args.graph) {
+            (Engine::Cpu(reason), Some(graph)) => {
+                let reason = reason.unwrap_or_default();
+                Ok(Engine::Cpu(Some(format!("{reason}; --engine gpu would have run {graph}"))))
+            }
+            (engine, _) => Ok(engine),
+        },
     }
 }
 
@@ -240,6 +250,7 @@ impl GraphJob<'_> {
             open_seconds: self.open_seconds,
             verify_seconds: stages.verify_seconds,
             plan_seconds: stages.plan_seconds,
+            prepare_seconds: stages.run.prepare_seconds,
             upload_seconds: stages.run.upload_seconds,
             download_seconds: stages.run.download_seconds,
             run_seconds: stages.run.total_seconds,
@@ -326,15 +337,16 @@ impl Report {
 
 impl GraphReport {
     fn for_people(&self) -> String {
-        let time = |seconds: f64| text::duration(Duration::from_secs_f64(seconds));
+        let time = text::seconds;
         format!(
-            "{} on {}, {} B of arenas\nopening {}, checksums {}, planning {}, running {} (upload {}), finishing {}, writing {}\nidentity {}\n",
+            "{} on {}, {} B of arenas\nopening {}, checksums {}, planning {}, pipelines {}, running {} (upload {}), finishing {}, writing {}\nidentity {}\n",
             self.name,
             self.backend,
             text::count(self.peak_bytes),
             time(self.open_seconds),
             time(self.verify_seconds),
             time(self.plan_seconds),
+            time(self.prepare_seconds),
             time(self.run_seconds),
             time(self.upload_seconds),
             time(self.finish_seconds),

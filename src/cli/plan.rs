@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
-use weft::plan::{self, Effort, Options, Plan, PlanError};
+use weft::plan::{self, Effort, Options, Plan};
 use weft::report::memory::{Memory, chart, svg};
 use weft::report::stages::{Stage, stages};
 use weft::report::svg::Theme;
@@ -43,15 +43,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let symbols = match args.pair.files() {
-        Some((older, newer)) => job::symbols_of_files(older, newer)?,
-        None => args.symbols.numbers()?,
-    };
     let shaders = if args.no_shaders { Shaders::Ignore } else { Shaders::Check };
     let graph = args.graph.resolve(shaders)?;
+    let symbols = match args.pair.files() {
+        Some((older, newer)) => job::symbols_of_files([&graph], older, newer)?,
+        None => args.symbols.numbers()?,
+    };
     let effort = if args.best { Effort::Best } else { Effort::Fast };
     let plan = plan::plan(&graph, &symbols, &Options { effort, may_widen: true, ..Options::default() })
-        .map_err(failure)?;
+        .map_err(|error| job::failure(error.into()))?;
     if let Some(path) = &args.svg {
         files::write(path, args.how, &svg(&Memory::new(&graph, &plan), Theme::Auto))?;
     }
@@ -62,15 +62,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut json = plan.to_json(&graph);
     json["stages"] = json!(stages);
     text::print_json(&json)
-}
-
-fn failure(error: PlanError) -> Failure {
-    match error {
-        PlanError::Missing { .. } | PlanError::Unknown { .. } => {
-            Failure::Usage(format!("{error}; give each with --set NAME=N"))
-        }
-        other => Failure::Input(other.to_string()),
-    }
 }
 
 fn describe(graph: &Graph, plan: &Plan, stages: &[Stage]) -> String {

@@ -30,7 +30,7 @@ pub struct Args {
     /// Runs for totals, as many for segments and as many for nodes, after one that makes everything ready
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
-    /// Write JSON, to a file or in place of the table
+    /// Write JSON, to a file or, without one, in place of the table
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     json: Option<Option<PathBuf>>,
     /// Write every measurement of every node as comma-separated values
@@ -54,6 +54,13 @@ pub struct Args {
     backend: BackendArgs,
 }
 
+impl Args {
+    /// The file that JSON goes into; none for standard output.
+    fn json_file(&self) -> Option<&PathBuf> {
+        self.json.as_ref()?.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
     let begin = Instant::now();
     let mut chosen = args.backend.open()?;
@@ -70,8 +77,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         false => dump(&job.program, chosen.backend(), &job.inputs(), &ports).map_err(job::failure)?,
     };
     outputs.write(&profile, &job, &dumped)?;
-    match &args.json {
-        Some(None) => text::print_json(&profile),
+    match (&args.json, args.json_file()) {
+        (Some(_), None) => text::print_json(&profile),
         _ => text::print(&table::text(&profile, text::width())),
     }
 }
@@ -156,7 +163,7 @@ impl Outputs {
             dumps.push((port, create(&path)?));
         }
         Ok(Outputs {
-            json: maybe(args.json.as_ref().and_then(Option::as_ref))?,
+            json: maybe(args.json_file())?,
             csv: maybe(args.csv.as_ref())?,
             trace: maybe(args.trace.as_ref())?,
             html: maybe(args.html.as_ref())?,

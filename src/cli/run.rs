@@ -115,6 +115,7 @@ fn as_json(job: &Job, outcome: &Outcome, backend: &str) -> serde_json::Value {
         "symbols": job.program.plan.symbols,
         "counts": counts,
         "outputs": outputs.collect::<Vec<_>>(),
+        "prepare_seconds": outcome.times.prepare_seconds,
         "upload_seconds": outcome.times.upload_seconds,
         "download_seconds": outcome.times.download_seconds,
         "total_seconds": outcome.times.total_seconds,

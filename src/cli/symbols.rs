@@ -16,10 +16,10 @@ pub struct SymbolArgs {
     set: Vec<(String, u64)>,
 }
 
-/// Two KV03 files in place of numbers and inputs.
+/// Two key-value files in place of numbers and inputs.
 #[derive(clap::Args)]
 pub struct PairArgs {
-    /// For a graph that merges KV03 files: the older one, in place of --set and --in
+    /// For a graph that merges key-value files: the older one, in place of --set and --in
     #[arg(requires = "newer", conflicts_with = "set")]
     older: Option<PathBuf>,
     /// The newer one

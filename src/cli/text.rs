@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-pub use weft::report::text::{Columns, count, counted, duration};
+pub use weft::report::text::{Columns, count, counted, duration, seconds};
 
 use super::Failure;
 

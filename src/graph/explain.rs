@@ -45,12 +45,17 @@ pub struct Step {
 
 /// A name that is not one of the graph's nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no node `{name}`{}", suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
+#[error("there is no node `{name}`{}", match .suggestion {
+    Some(node) => format!("; did you mean `{node}`?"),
+    None => format!("; there are: {}", .nodes.join(", ")),
+})]
 pub struct UnknownNode {
     /// The name.
     pub name: String,
     /// A node that is called nearly that.
     pub suggestion: Option<String>,
+    /// All nodes.
+    pub nodes: Vec<String>,
 }
 
 /// What an edge says, in one sentence without a full stop.
@@ -88,6 +93,7 @@ fn find(graph: &Graph, name: &str) -> Result<NodeIndex, UnknownNode> {
     position.map(NodeIndex::new).ok_or_else(|| UnknownNode {
         name: name.to_string(),
         suggestion: nearest(name, graph.nodes.iter().map(|node| node.name.as_str())).map(str::to_string),
+        nodes: graph.nodes.iter().map(|node| node.name.clone()).collect(),
     })
 }
 

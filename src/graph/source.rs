@@ -311,6 +311,9 @@ impl Library {
         };
         let folders: Vec<String> = self.folders(kind, at).iter().map(|(folder, _)| shown(folder)).collect();
         let searched = match folders.is_empty() {
+            true if kind == Kind::Graph && at.is_none() => {
+                "only shipped graphs were searched; the path of a graph file ends in .yaml".to_owned()
+            }
             true => format!("only shipped {} were searched", plural(kind)),
             false => format!("searched {} and what is shipped", folders.join(", ")),
         };

@@ -235,7 +235,12 @@ impl<'a> GraphMerge<'a> {
 }
 
 /// Refuses files that are not of the one profile that the graph merges.
-fn check_profile(graph: &Graph, inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
+/// Whether a graph merges two files of this profile.
+///
+/// # Errors
+///
+/// [`GraphMergeError::Refused`] where they are of two profiles, of another one than the graph merges, or it merges none.
+pub fn check_profile(graph: &Graph, inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
     super::common_profile(inputs).map_err(|mixed| GraphMergeError::Refused(mixed.to_string()))?;
     let (name, files) = (&graph.name, inputs[0].profile.name());
     match profile_of(graph) {
@@ -245,7 +250,10 @@ fn check_profile(graph: &Graph, inputs: &[File<'_>; 2]) -> Result<(), GraphMerge
             profile.name(),
             files.to_lowercase()
         ))),
-        None => Err(GraphMergeError::Refused(format!("the graph {name} merges no files"))),
+        None => Err(GraphMergeError::Refused(format!(
+            "the graph {name} merges no files; name a graph of the family {}",
+            files.to_lowercase()
+        ))),
     }
 }
 

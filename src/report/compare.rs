@@ -22,7 +22,7 @@ pub mod paired;
 use serde::Serialize;
 
 use super::stats::Stats;
-use measure::{Measured, NodeSamples};
+use measure::{GraphFacts, Measured, NodeSamples};
 
 /// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -107,26 +107,9 @@ pub struct InputReport {
 /// One of the graphs.
 #[derive(Clone, Debug, Serialize)]
 pub struct GraphReport {
-    /// What the caller calls it.
-    pub label: String,
-    /// Its name.
-    pub graph: String,
-    /// Its identity.
-    pub identity: String,
-    /// Numbers of its symbols.
-    pub symbols: Vec<(String, u64)>,
-    /// Numbers of its counts.
-    pub counts: Vec<(String, u64)>,
-    /// The plan's bytes of all arenas.
-    pub planned_peak_bytes: u64,
-    /// The lower bound of that.
-    pub planned_bound_bytes: u64,
-    /// Bytes of arenas that the backend made for it alone.
-    pub measured_peak_bytes: u64,
-    /// Bytes of its outputs, which are those of all the graphs.
-    pub output_bytes: u64,
-    /// Its first run, which makes pipelines and memory.
-    pub first_seconds: f64,
+    /// What it is and what it took once.
+    #[serde(flatten)]
+    pub facts: GraphFacts,
     /// From the first upload to the last byte of output.
     pub total_seconds: Stats,
     /// Every measured total, in the order of blocks.
@@ -281,16 +264,7 @@ fn report(graph: &measure::GraphSamples) -> GraphReport {
         invalid: node.invalid(),
     };
     GraphReport {
-        label: graph.label.clone(),
-        graph: graph.graph.clone(),
-        identity: graph.identity.clone(),
-        symbols: graph.symbols.clone(),
-        counts: graph.counts.clone(),
-        planned_peak_bytes: graph.planned_peak_bytes,
-        planned_bound_bytes: graph.planned_bound_bytes,
-        measured_peak_bytes: graph.measured_peak_bytes,
-        output_bytes: graph.output_bytes,
-        first_seconds: graph.first_seconds,
+        facts: graph.facts.clone(),
         total_seconds: Stats::of(&graph.totals).expect("there was at least one run"),
         totals: graph.totals.clone(),
         stages: graph.stages.iter().map(|name| stage(name)).collect(),
@@ -320,7 +294,7 @@ impl Judge<'_> {
             difference(name, &baseline.stage(name), &graph.stage(name), threshold, self.stage_error)
         };
         Against {
-            label: graph.label.clone(),
+            label: graph.facts.label.clone(),
             whole: difference(
                 "whole",
                 &some(&baseline.totals),

@@ -102,6 +102,7 @@ pub(super) struct Driver<'r> {
     late_counts: Vec<(String, u64)>,
     host_times: Vec<NodeTime>,
     uploads: Vec<Interval>,
+    prepare_seconds: f64,
     begin: Instant,
 }
 
@@ -114,6 +115,7 @@ impl<'r> Driver<'r> {
     ) -> Result<Driver<'r>, RunError> {
         let inputs = match_inputs(program, inputs)?;
         backend.observe(options.timing, options.alone || options.poison);
+        let begin = Instant::now();
         tracing::debug_span!("prepare").in_scope(|| backend.prepare(program))?;
         Ok(Driver {
             program,
@@ -125,6 +127,7 @@ impl<'r> Driver<'r> {
             late_counts: Vec::new(),
             host_times: Vec::new(),
             uploads: Vec::new(),
+            prepare_seconds: begin.elapsed().as_secs_f64(),
             begin: Instant::now(),
         })
     }
@@ -416,6 +419,7 @@ impl<'r> Driver<'r> {
         let counts = counts.collect();
         let mut times = self.backend.times();
         times.nodes.extend(self.host_times);
+        times.prepare_seconds = self.prepare_seconds;
         times.upload_seconds = self.uploads.iter().map(|upload| upload.seconds).sum();
         times.download_seconds = download.seconds;
         (times.uploads, times.download) = (self.uploads, download);

@@ -67,6 +67,8 @@ pub struct SegmentTime {
 /// Times of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
+    /// Seconds of making pipelines and memory before the first upload; next to nothing where they are there already.
+    pub prepare_seconds: f64,
     /// Seconds of uploading inputs.
     pub upload_seconds: f64,
     /// Seconds of the last read, which fetches the outputs; its segment's wait is in it.
@@ -86,6 +88,11 @@ pub struct Times {
 }
 
 impl Times {
+    /// What a run takes that makes pipelines and memory: from its preparation to the last word of output.
+    pub fn with_preparation_seconds(&self) -> f64 {
+        self.prepare_seconds + self.total_seconds
+    }
+
     /// Seconds that the device spent between the first and the last timestamp of each submission, all of them together; none
     /// where nothing was timed.
     pub fn device_seconds(&self) -> Option<f64> {

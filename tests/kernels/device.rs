@@ -2,17 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
-use weft::run::{Backend, Gpu, GpuBackend, Options, Program, ReferenceBackend, VerifyError, run, verify};
+use weft::run::{Backend, GpuBackend, Options, Program, ReferenceBackend, VerifyError, run, verify};
 
-/// The one device. Tests need one: the test command installs a software driver where there is none.
-fn gpu() -> Arc<Gpu> {
-    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
-    Arc::clone(GPU.get_or_init(|| Arc::new(Gpu::open(None).expect("a device to run on"))))
-}
+use crate::support::{gpu, words};
 
 /// Both backends, and the graphs of this folder that were loaded.
 pub struct Bench {
@@ -92,12 +88,4 @@ fn outputs(
 ) -> BTreeMap<String, Vec<u32>> {
     let outcome = run(program, backend, inputs, Options::default()).expect("a run");
     outcome.outputs().map(|output| (output.name.to_owned(), words(output.bytes))).collect()
-}
-
-pub fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-pub fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }

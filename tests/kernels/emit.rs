@@ -8,8 +8,8 @@ use weft::format::bits::{bit, golomb_len, leb_len, shared_bits};
 use weft::format::elias_fano::{Encoder, Section, Shape};
 use weft::format::kv::{Cursor, File, Profile};
 
-use crate::device::{Bench, bytes, words};
-use crate::support::{Row, byte_inputs, cases, encode, encode_in, merge, read, rows};
+use crate::device::Bench;
+use crate::support::{Row, byte_inputs, bytes, cases, encode, encode_in, merge, read, rows, words};
 
 /// What the passes before emission find out about two files.
 #[derive(Default)]

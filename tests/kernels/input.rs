@@ -9,8 +9,8 @@ use weft::fixture::adversarial;
 use weft::format::elias_fano::{Encoder, Sections, Shape};
 use weft::format::kv::{Cursor, File, Profile};
 
-use crate::device::{Bench, bytes, words};
-use crate::support::{Row, byte_inputs, cases, encode, encode_in, hex, profile, read, rows};
+use crate::device::Bench;
+use crate::support::{Row, byte_inputs, bytes, cases, encode, encode_in, hex, profile, read, rows, words};
 
 const ALL_ONES: u32 = u32::MAX;
 

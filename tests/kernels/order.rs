@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::device::{Bench, bytes};
+use super::device::Bench;
+use super::support::bytes;
 
 const ALL_ONES: u32 = u32::MAX;
 const PAYLOAD_WORD: usize = 72;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::device::{Bench, bytes, words};
-use super::support::{hex, read, read_json};
+use super::device::Bench;
+use super::support::{bytes, hex, read, read_json, words};
 
 /// Groups between two checkpoints.
 const RUN_GROUPS: usize = 128;

@@ -1,9 +1,10 @@
-//! What the tests of formats and merges share: the test data, and files in memory.
+//! What tests share: the test data, files in memory, and the device.
 
 #![allow(dead_code, reason = "every test binary uses a part of this")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use weft::format::FormatError;
 use weft::format::kv::{self, File, FileWriter, Framing, Profile};
 use weft::merge::cpu::{self, MergeError, Options};
 pub use weft::rows::Row;
+use weft::run::Gpu;
 
 /// A path under `tests/data`.
 pub fn data(path: impl AsRef<Path>) -> PathBuf {
@@ -45,6 +47,24 @@ pub fn cases(folder: &str) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
     names.sort();
     names
+}
+
+/// The one device of this process. Tests need one: the test command installs a software driver where there is none.
+pub fn gpu() -> Arc<Gpu> {
+    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
+    Arc::clone(GPU.get_or_init(|| Arc::new(Gpu::open(None).expect("a device to run on"))))
+}
+
+/// Words as they lie in memory.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The words that bytes are.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    let (words, rest) = bytes.as_chunks::<4>();
+    assert!(rest.is_empty(), "whole words");
+    words.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 
 /// Bytes from hexadecimal digits.

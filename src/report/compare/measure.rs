@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::plan::random::Random;
 use crate::run::{Backend, Options, Outcome, Program, RunError, Times, Timing, run};
 
@@ -58,9 +60,9 @@ pub struct Measured {
     pub untimed: Option<String>,
 }
 
-/// What was measured of one graph.
-#[derive(Clone, Debug, Default)]
-pub struct GraphSamples {
+/// What a graph is and what it took once.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct GraphFacts {
     /// What the caller calls it.
     pub label: String,
     /// Its name.
@@ -77,10 +79,17 @@ pub struct GraphSamples {
     pub planned_bound_bytes: u64,
     /// Bytes of arenas that the backend made for it alone.
     pub measured_peak_bytes: u64,
-    /// Bytes of its outputs.
+    /// Bytes of its outputs, which are those of all the graphs.
     pub output_bytes: u64,
-    /// Its first run.
+    /// Its first run, with making pipelines and memory.
     pub first_seconds: f64,
+}
+
+/// What was measured of one graph.
+#[derive(Clone, Debug, Default)]
+pub struct GraphSamples {
+    /// What it is.
+    pub facts: GraphFacts,
     /// Totals, round by round.
     pub totals: Vec<f64>,
     /// Names of its stages, in the order in which they depend on one another.
@@ -215,7 +224,7 @@ impl Race<'_, '_> {
             })
         };
         let symbols = program.plan.symbols.iter().map(|(name, &number)| (name.clone(), number));
-        Ok(GraphSamples {
+        let facts = GraphFacts {
             label: contender.label.clone(),
             graph: program.graph.name.clone(),
             identity: program.graph.identity.clone(),
@@ -225,7 +234,10 @@ impl Race<'_, '_> {
             planned_bound_bytes: program.plan.bound_bytes,
             measured_peak_bytes: arena_bytes,
             output_bytes: outcome.outputs().map(|output| output.bytes.len() as u64).sum(),
-            first_seconds: outcome.times.total_seconds,
+            first_seconds: outcome.times.with_preparation_seconds(),
+        };
+        Ok(GraphSamples {
+            facts,
             totals: Vec::new(),
             stages: stages::names(&program.graph).into_iter().map(str::to_owned).collect(),
             nodes: program.plan.order.iter().map(node).collect::<Result<_, CompareError>>()?,

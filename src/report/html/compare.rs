@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::compare::{Against, Comparison, Difference, Ratio, Verdict};
+use crate::report::compare::{Against, Comparison, Difference, Ratio, Verdict, fewest_runs};
 use crate::report::svg::escape;
 use crate::report::text::{count, counted, seconds as time};
 
@@ -19,7 +19,7 @@ const AXIS_MOST: f64 = 16.0;
 
 /// The report.
 pub fn compare(comparison: &Comparison) -> String {
-    let labels: Vec<&str> = comparison.graphs.iter().map(|graph| graph.label.as_str()).collect();
+    let labels: Vec<&str> = comparison.graphs.iter().map(|graph| graph.facts.label.as_str()).collect();
     let title = labels.join(" and ");
     let mut document = Document::new(&format!("{title}: comparison"), comparison);
     let _ = write!(
@@ -144,15 +144,19 @@ fn graphs(comparison: &Comparison) -> String {
     out.push_str("</tr></thead>\n<tbody>\n");
     for graph in &comparison.graphs {
         let total = &graph.total_seconds;
-        let seconds = [total.median, total.mad, total.min, graph.first_seconds];
+        let seconds = [total.median, total.mad, total.min, graph.facts.first_seconds];
         let seconds = seconds.map(|seconds| cell(Some(seconds), &time(seconds))).concat();
-        let memory = [graph.planned_peak_bytes, graph.measured_peak_bytes, graph.planned_bound_bytes];
+        let memory = [
+            graph.facts.planned_peak_bytes,
+            graph.facts.measured_peak_bytes,
+            graph.facts.planned_bound_bytes,
+        ];
         let memory = memory.map(|number| cell(Some(number as f64), &bytes(number))).concat();
         let _ = writeln!(
             out,
             "<tr><th scope=\"row\" class=\"name\">{}<span class=\"pass\">{}</span></th>{seconds}{memory}</tr>",
-            escape(&graph.label),
-            escape(&graph.graph)
+            escape(&graph.facts.label),
+            escape(&graph.facts.graph)
         );
     }
     out.push_str("</tbody></table></div>\n");
@@ -174,6 +178,14 @@ fn about(comparison: &Comparison) -> String {
         percent(settings.relevant),
         percent(settings.relevant_of_whole),
     );
+    let fewest = fewest_runs(comparison);
+    if 2 * comparison.blocks < fewest {
+        let _ = writeln!(
+            out,
+            "<p class=\"warn\">Too few runs for verdicts: it takes {} of each graph.</p>",
+            count(fewest as u64)
+        );
+    }
     if let Some(why) = &comparison.untimed {
         let _ = writeln!(out, "<p class=\"warn\">No times of stages and nodes: {}.</p>", escape(why));
     }
@@ -185,7 +197,7 @@ fn about(comparison: &Comparison) -> String {
         fact("input", format!("{}: {} B, CRC-32C {:08x}", input.name, count(input.bytes), input.crc32c));
     }
     for graph in &comparison.graphs {
-        fact("identity", format!("{}: {}", graph.label, graph.identity));
+        fact("identity", format!("{}: {}", graph.facts.label, graph.facts.identity));
     }
     out.push_str("</dl>\n");
     out

@@ -156,7 +156,6 @@ impl<'a> Report<'a> {
         let whole = [
             ("open", "open", job.open_seconds),
             ("plan", "plan", job.plan_seconds),
-            ("verify", "verify", median(job.verify_seconds)),
             ("run", "run", Some(total)),
             ("finish", "finish", median(job.finish_seconds)),
             ("write", "write", median(job.write_seconds)),
@@ -169,6 +168,11 @@ impl<'a> Report<'a> {
         if whole.len() > 1 {
             let sum = whole.iter().map(|part| part.seconds).sum();
             out.push_str(&bar("Whole job", sum, &whole));
+            // They overlap with the run, and would count twice.
+            if let Some(verify) = job.verify_seconds {
+                let took = time(verify.median);
+                let _ = writeln!(out, "<p class=\"note\">Checksums, while the graph runs: {took}.</p>");
+            }
         }
         out.push_str(&bar("One run", total, &run));
         if !device.is_empty() {
@@ -313,6 +317,7 @@ impl<'a> Report<'a> {
         let limit = match node.class {
             Some(class) => class.name().trim_end_matches("-bound").to_owned(),
             None if node.host_clock => "host".to_owned(),
+            None if node.groups == 0 => "none".to_owned(),
             None => "unknown".to_owned(),
         };
         let limit = format!("<span title=\"{}\">{limit}</span>", escape(&node.rule));

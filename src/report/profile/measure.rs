@@ -51,7 +51,7 @@ pub fn profile(
 ) -> Result<Profile, RunError> {
     let count = options.runs.max(1);
     let first = run(program, backend, inputs, run::Options::default())?;
-    let first_seconds = first.times.total_seconds;
+    let first_seconds = first.times.with_preparation_seconds();
     let output_bytes = first.outputs().map(|output| output.bytes.len() as u64).sum();
     let counts = first.counts.clone();
     drop(first);

@@ -62,7 +62,7 @@ pub struct Profile {
     pub naive_bytes: u64,
     /// Bytes of outputs.
     pub output_bytes: u64,
-    /// The first run: pipelines and memory are made in it.
+    /// The first run, with making pipelines and memory.
     pub first_seconds: f64,
     /// From the first upload to the last byte of output, of runs in which nothing is timed inside.
     pub total_seconds: Stats,
