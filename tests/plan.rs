@@ -531,7 +531,7 @@ fn shipped_graphs_are_at_the_bound() {
             let few = plan.widened.len() <= (2 * graph.nodes.len() / 3).max(8);
             assert!(few, "{name} at {records} widens {:?}", plan.widened);
             let coloured = planned(&graph, records);
-            assert!(coloured.widened.is_empty() && coloured.ratio() <= 1.15, "{name}: {}", coloured.ratio());
+            assert!(coloured.widened.is_empty() && coloured.ratio() <= 1.25, "{name}: {}", coloured.ratio());
         }
     }
 }

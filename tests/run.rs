@@ -160,6 +160,19 @@ fn params_in_a_uniform_buffer_do_what_immediates_do() {
     }
 }
 
+/// A backend that has timed a small graph times a larger one as well.
+#[test]
+fn clocks_grow_with_the_graph() {
+    let mut backend = GpuBackend::new(gpu());
+    for (name, input, nodes) in [("scan/exclusive", "items", 3), ("sort/radix", "keys", 20)] {
+        let options = Options { timing: Timing::Nodes, ..Options::default() };
+        let program = program(&load(name), 1000);
+        let outcome = run(&program, &mut backend, &[(input, &bytes(&noise(1000)))], options).expect("a run");
+        assert_eq!(outcome.times.untimed, None);
+        assert_eq!(outcome.times.nodes.len(), nodes);
+    }
+}
+
 /// Poison, repeated use of arenas, timing and submitting nodes alone change nothing in what comes out.
 #[test]
 fn how_a_graph_runs_does_not_change_its_results() {

@@ -87,6 +87,8 @@ impl std::fmt::Debug for Recording {
 struct Clock {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
+    /// Timestamps that there is room for.
+    count: u32,
 }
 
 impl GpuBackend {
@@ -210,10 +212,10 @@ impl GpuBackend {
 
     /// The clock with room for as many nodes as a submission can have.
     fn clock_for(&mut self, nodes: usize) {
-        if self.clock.is_some() {
+        let count = (2 * nodes as u32).clamp(2, QUERIES_MAX);
+        if self.clock.as_ref().is_some_and(|clock| clock.count >= count) {
             return;
         }
-        let count = (2 * nodes as u32).clamp(2, QUERIES_MAX);
         let queries = self.gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("weft.clock"),
             ty: wgpu::QueryType::Timestamp,
@@ -225,7 +227,7 @@ impl GpuBackend {
             usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        self.clock = Some(Clock { queries, resolved });
+        self.clock = Some(Clock { queries, resolved, count });
     }
 
     /// Turns pairs of timestamps into times of nodes, or of the last segment.
@@ -327,7 +329,8 @@ impl Backend for GpuBackend {
         recording.node = Some(dispatch.node);
         if each || recording.pass.is_none() {
             let stamp = 2 * recording.stamped.len() as u32;
-            let clock = self.clock.as_ref().filter(|_| timing != Timing::None && stamp + 2 <= QUERIES_MAX);
+            let has_room = |clock: &&Clock| timing != Timing::None && stamp + 2 <= clock.count;
+            let clock = self.clock.as_ref().filter(has_room);
             let timestamp_writes = clock.map(|clock| {
                 recording.stamped.push(each.then_some(dispatch.node));
                 wgpu::ComputePassTimestampWrites {
