@@ -12,7 +12,7 @@ use support::{
     merge_with, read, read_json, repair_checksums, rows, sha256,
 };
 use weft::fixture::byte;
-use weft::fixture::{Fixture, Side, adversarial, cutover};
+use weft::fixture::{Fixture, Shape, Side, adversarial, cutover};
 use weft::format::kv::{File, Framing, Profile, encode as encode_into};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
@@ -200,8 +200,17 @@ fn the_large_fixture_and_its_planned_memory() {
     let expected = merge(&[&older, &newer]).expect("a merge");
     assert_eq!(crc32c::crc32c(&expected), 0x213f_1a44, "as published");
     engine.assert_merges("complete-2", &older, &newer, &expected);
-    // Inputs have arenas of their own here, and outputs are counted apart, as read-backs are.
-    let merge = engine.bind(&older, &newer).expect("a plan");
+    check_scratch(&engine, &older, &newer, 48);
+    // Just past a power of two the tree has twice as many leaves as it needs.
+    let shape =
+        Shape { records: 300_000, ratio: 1, prefix_bytes: 32, ties_percent: 50, base_bytes: 8, fixed: false };
+    let [older, newer] = pair(&Fixture::Shape(shape));
+    check_scratch(&engine, &older, &newer, 54);
+}
+
+/// What a plan makes besides inputs, which have arenas of their own here, and outputs, as read-backs are counted apart.
+fn check_scratch(engine: &Engine, older: &[u8], newer: &[u8], most_bytes_a_record: u64) {
+    let merge = engine.bind(older, newer).expect("a plan");
     let program = merge.program().expect("records");
     let arenas = program.plan.arenas.iter().filter(|arena| !arena.dedicated);
     let scratch: u64 = arenas.map(|arena| arena.size_bytes).sum();
@@ -214,10 +223,10 @@ fn the_large_fixture_and_its_planned_memory() {
             program.plan.slot(buffer).size_bytes
         })
         .sum();
-    let records = 2 * 262_144;
+    let records = [older, newer].map(|file| File::open(file).expect("a file").records()).iter().sum::<u64>();
     assert!(
-        scratch <= 48 * records + outputs,
-        "{scratch} bytes of scratch and outputs, {outputs} of outputs"
+        scratch <= most_bytes_a_record * records + outputs,
+        "{records} records: {scratch} bytes of scratch and outputs, {outputs} of outputs"
     );
 }
 
