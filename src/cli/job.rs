@@ -99,11 +99,7 @@ impl Job {
     /// The same once more as a merge, if it is one.
     pub fn merge(&self, chosen: &Chosen) -> Result<Option<GraphMerge<'_>>, Failure> {
         let Some([older, newer]) = &self.pair else { return Ok(None) };
-        let [(_, older_file), (_, newer_file)] = self.inputs.as_slice() else { return Ok(None) };
-        let (older, newer) = (files::open(older, older_file)?, files::open(newer, newer_file)?);
-        let graph = Arc::clone(&self.program.graph);
-        let merge = GraphMerge::new(graph, older, newer, &chosen.plan_options(), chosen.is_cpu_adapter());
-        merge.map(Some).map_err(|error| Failure::Input(error.to_string()))
+        bind(Arc::clone(&self.program.graph), [older, newer], &self.inputs, chosen).map(Some)
     }
 }
 
@@ -136,8 +132,9 @@ impl JobArgs {
 /// A merge of two files as a job.
 fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Result<Job, Failure> {
     let inputs = vec![("older".to_owned(), files::map(older)?), ("newer".to_owned(), files::map(newer)?)];
-    let records = files::open(older, &inputs[0].1)?.records() + files::open(newer, &inputs[1].1)?.records();
-    let program = merge_program(graph, [older, newer], &inputs, chosen)?;
+    let merge = bind(Arc::new(graph), [older, newer], &inputs, chosen)?;
+    let records = merge.records();
+    let program = program_of(merge)?;
     Ok(Job {
         program,
         inputs,
@@ -148,17 +145,29 @@ fn bind_files(graph: Graph, older: &Path, newer: &Path, chosen: &Chosen) -> Resu
     })
 }
 
-/// A graph bound to an older and a newer file, mapped as its first two inputs.
+/// The program of a graph bound to an older and a newer file, mapped as its first two inputs.
 pub fn merge_program(
     graph: Graph,
-    [older, newer]: [&Path; 2],
+    paths: [&Path; 2],
     inputs: &[(String, MappedFile)],
     chosen: &Chosen,
 ) -> Result<Program, Failure> {
+    program_of(bind(Arc::new(graph), paths, inputs, chosen)?)
+}
+
+/// A graph bound to an older and a newer file, mapped as its first two inputs.
+fn bind<'f>(
+    graph: Arc<Graph>,
+    [older, newer]: [&Path; 2],
+    inputs: &'f [(String, MappedFile)],
+    chosen: &Chosen,
+) -> Result<GraphMerge<'f>, Failure> {
     let opened = (files::open(older, &inputs[0].1)?, files::open(newer, &inputs[1].1)?);
-    let options = chosen.plan_options();
-    let merge = GraphMerge::new(Arc::new(graph), opened.0, opened.1, &options, chosen.is_cpu_adapter());
-    let merge = merge.map_err(|error| Failure::Input(error.to_string()))?;
+    let merge = GraphMerge::new(graph, opened.0, opened.1, &chosen.plan_options(), chosen.is_cpu_adapter());
+    merge.map_err(|error| Failure::Input(error.to_string()))
+}
+
+fn program_of(merge: GraphMerge<'_>) -> Result<Program, Failure> {
     merge.into_program().ok_or_else(|| {
         Failure::Input(
             "both files are empty, and merging them runs no graph; give one with records".to_owned(),

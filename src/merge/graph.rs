@@ -135,6 +135,11 @@ impl<'a> GraphMerge<'a> {
         Ok(GraphMerge { inputs, program: Some(program), plan_seconds })
     }
 
+    /// Records of both files.
+    pub fn records(&self) -> u64 {
+        self.inputs.iter().map(File::records).sum()
+    }
+
     /// The planned program; none for two empty files, which nothing needs to run for.
     pub fn program(&self) -> Option<&Program> {
         self.program.as_ref()

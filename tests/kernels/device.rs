@@ -17,6 +17,10 @@ pub struct Bench {
     graphs: HashMap<String, Arc<Graph>>,
 }
 
+fn borrowed<'a>(inputs: &'a [(&'a str, Vec<u8>)]) -> Vec<(&'a str, &'a [u8])> {
+    inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect()
+}
+
 impl Bench {
     pub fn new() -> Bench {
         Bench { device: GpuBackend::new(gpu()), reference: ReferenceBackend::new(), graphs: HashMap::new() }
@@ -30,7 +34,7 @@ impl Bench {
         inputs: &[(&str, Vec<u8>)],
     ) -> BTreeMap<String, Vec<u32>> {
         let program = self.program(graph, symbols);
-        let inputs: Vec<(&str, &[u8])> = inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        let inputs = borrowed(inputs);
         if let Err(error) = verify(&program, &mut self.device, &inputs) {
             panic!("{graph} with {symbols:?}: {error}");
         }
@@ -45,7 +49,7 @@ impl Bench {
         inputs: &[(&str, Vec<u8>)],
     ) -> BTreeMap<String, Vec<u32>> {
         let program = self.program(graph, symbols);
-        let inputs: Vec<(&str, &[u8])> = inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        let inputs = borrowed(inputs);
         outputs(&program, &mut self.device, &inputs)
     }
 
@@ -57,7 +61,7 @@ impl Bench {
         inputs: &[(&str, Vec<u8>)],
     ) -> [String; 2] {
         let program = self.program(graph, symbols);
-        let inputs: Vec<(&str, &[u8])> = inputs.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        let inputs = borrowed(inputs);
         let stopped = verify(&program, &mut self.device, &inputs);
         assert!(matches!(stopped, Err(VerifyError::Run { .. })), "{graph} with {symbols:?}: {stopped:?}");
         let backends: [&mut dyn Backend; 2] = [&mut self.device, &mut self.reference];
