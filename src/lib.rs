@@ -63,3 +63,4 @@ pub mod reference;
 pub mod report;
 pub mod rows;
 pub mod run;
+mod threads;

@@ -333,6 +333,8 @@ struct Merge {
     complete_seconds: f64,
     stages: Option<Stages>,
     peak_bytes: Option<u64>,
+    /// Bytes of the output.
+    file_bytes: usize,
 }
 
 fn run_case(
@@ -347,16 +349,21 @@ fn run_case(
     cpu::merge(&inputs, cpu::Options { verify: true }, &mut expected).expect("fixtures are sound");
     let files = [inputs[0].file(), inputs[1].file()];
     let mut outcomes = vec![CaseOutcome::Equal; subjects.len()];
+    // Memory for outputs, there before merges begin. Between them it is overwritten, so that none finds another's output.
+    let mut out = vec![0; expected.len()];
     let mut merges: Vec<Vec<Merge>> = subjects.iter().map(|_| Vec::new()).collect();
     for trial in 0..=trials {
         for index in order(subjects.len(), trial, random) {
             if outcomes[index] != CaseOutcome::Equal {
                 continue;
             }
-            let mut out = Vec::with_capacity(expected.len());
+            out.fill(!0);
             match merge(&mut subjects[index].engine, files, &mut out) {
-                Ok(merge) if out == expected => merges[index].push(merge),
-                Ok(_) => outcomes[index] = CaseOutcome::Differs(first_difference(&out, &expected)),
+                Ok(merge) if out[..merge.file_bytes] == expected => merges[index].push(merge),
+                Ok(merge) => {
+                    let differs = first_difference(&out[..merge.file_bytes], &expected);
+                    outcomes[index] = CaseOutcome::Differs(differs);
+                }
                 Err(outcome) => outcomes[index] = outcome,
             }
         }
@@ -404,11 +411,11 @@ fn merge(engine: &mut Engine, files: [&[u8]; 2], out: &mut Vec<u8>) -> Result<Me
     let begin = Instant::now();
     let older = File::open(files[0]).map_err(|error| failed(&error))?;
     let newer = File::open(files[1]).map_err(|error| failed(&error))?;
-    let mut merge = Merge { complete_seconds: 0.0, stages: None, peak_bytes: None };
+    let mut merge = Merge { complete_seconds: 0.0, stages: None, peak_bytes: None, file_bytes: 0 };
     match engine {
         Engine::Cpu => {
             let merged = cpu::merge(&[older, newer], cpu::Options { verify: true }, out);
-            merged.map_err(|error| failed(&error))?;
+            merge.file_bytes = merged.map_err(|error| failed(&error))?.file_bytes as usize;
         }
         Engine::Graph { graph, backend, cpu_adapter } => {
             let options = backend.plan_options();
@@ -419,8 +426,8 @@ fn merge(engine: &mut Engine, files: [&[u8]; 2], out: &mut Vec<u8>) -> Result<Me
             let bound =
                 GraphMerge::new(Arc::clone(graph), older, newer, &options, *cpu_adapter).map_err(stopped)?;
             merge.peak_bytes = bound.program().map(|program| program.plan.peak_bytes);
-            let (_, stages) = bound.merge(backend.as_mut(), true, out).map_err(stopped)?;
-            merge.stages = Some(stages);
+            let (summary, stages) = bound.merge(backend.as_mut(), true, out).map_err(stopped)?;
+            (merge.file_bytes, merge.stages) = (summary.file_bytes as usize, Some(stages));
         }
     }
     merge.complete_seconds = begin.elapsed().as_secs_f64();

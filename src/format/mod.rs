@@ -5,6 +5,7 @@
 //! Writers produce the one canonical file for a list of records.
 
 pub mod bits;
+mod checksum;
 pub mod elias_fano;
 pub mod envelope;
 mod error;

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 
+use crate::threads;
+
 /// A destination that takes bytes at offsets. Writers hand over large pieces, mostly in order; the header comes last.
 pub trait Output {
     /// Writes all of `bytes` at `offset` (in bytes from the start of the file).
@@ -18,11 +20,13 @@ impl<O: Output + ?Sized> Output for &mut O {
 impl Output for Vec<u8> {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let start = usize::try_from(offset).map_err(io::Error::other)?;
-        let end = start + bytes.len();
-        if self.len() < end {
-            self.resize(end, 0);
+        if self.len() < start {
+            self.resize(start, 0);
         }
-        self[start..end].copy_from_slice(bytes);
+        // What goes past the end is written once, not filled with zeros before.
+        let (inside, past) = bytes.split_at(bytes.len().min(self.len() - start));
+        threads::copy(&mut self[start..start + inside.len()], inside);
+        self.extend_from_slice(past);
         Ok(())
     }
 }

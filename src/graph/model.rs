@@ -162,6 +162,8 @@ pub struct Node {
     pub pass_reference: String,
     /// Pipeline constants, defaults included, in the pass's order.
     pub overrides: Vec<(String, u32)>,
+    /// Invocations of one workgroup with these overrides; 0 for a host node or a pass without its shader.
+    pub group_size: u64,
     /// Every symbol of the pass, in its order.
     pub bind: Vec<(String, Expr)>,
     /// What the pass's generics stand for, in its order.

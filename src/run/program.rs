@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::document::{Access, Kernel};
 use crate::graph::expr::Expr;
@@ -23,10 +22,6 @@ pub struct Program {
     pub plan: Plan,
     /// Numbers before anything has run.
     pub(super) sizes: Numbers,
-    /// Invocations of one workgroup, by node; 0 for host nodes.
-    group_sizes: Vec<u64>,
-    /// Different for every program of a process, so that backends know what they have prepared.
-    id: u64,
 }
 
 /// How much a node does.
@@ -64,17 +59,9 @@ impl Program {
         symbols: &BTreeMap<String, u64>,
         options: &plan::Options,
     ) -> Result<Program, RunError> {
-        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
         let plan = plan::plan(&graph, symbols, options)?;
         let sizes = Numbers::new(&plan.symbols);
-        let group_sizes = graph.nodes.iter().map(group_size).collect::<Result<Vec<u64>, RunError>>()?;
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Ok(Program { graph, plan, sizes, group_sizes, id })
-    }
-
-    /// A number that no other program of this process has.
-    pub fn id(&self) -> u64 {
-        self.id
+        Ok(Program { graph, plan, sizes })
     }
 
     /// A node by id.
@@ -85,11 +72,6 @@ impl Program {
     /// Whether a node runs on the host.
     pub fn is_host(&self, id: NodeId) -> bool {
         matches!(self.node(id).pass.file.kernel, Kernel::Host(_))
-    }
-
-    /// Invocations of one workgroup of a node; 0 for a host node.
-    pub(super) fn group_size(&self, id: NodeId) -> u64 {
-        self.group_sizes[id.0 as usize]
     }
 
     /// Arenas that hold one graph input and nothing else: those that the host writes large pieces into.
@@ -224,7 +206,7 @@ impl Program {
         Ok(Work {
             steps: dispatch.steps.len() as u64,
             groups,
-            group_invocations: self.group_size(id),
+            group_invocations: node.group_size,
             working_set_bytes: self.working_set_bytes(id, &exact)?,
             read_bytes,
             write_bytes,
@@ -259,7 +241,7 @@ impl Program {
         let groups = match &node.grid {
             GridExpr::Threads(threads) => {
                 // A pass without its shader only runs on the reference backend, which wants to know whether there is work.
-                self.most(&at_step(threads), sizes, what)?.div_ceil(self.group_size(id).max(1))
+                self.most(&at_step(threads), sizes, what)?.div_ceil(node.group_size.max(1))
             }
             GridExpr::Groups(groups) => self.most(&at_step(groups), sizes, what)?,
             GridExpr::Host => 1,
@@ -274,15 +256,4 @@ impl Program {
         }
         Ok(Step { groups, params })
     }
-}
-
-/// Invocations of one workgroup of a node; 0 for a host node or a pass without its shader.
-fn group_size(node: &Node) -> Result<u64, RunError> {
-    let Some(kernel) = &node.pass.kernel else { return Ok(0) };
-    let overrides = node.overrides.iter().map(|(name, value)| (name.as_str(), *value));
-    let [x, y, z] = kernel.shader.workgroup_size(overrides).map_err(|text| RunError::Device {
-        node: Some(node.name.clone()),
-        text: format!("the overrides give its shader no valid workgroup size: {text}"),
-    })?;
-    Ok(u64::from(x) * u64::from(y) * u64::from(z))
 }

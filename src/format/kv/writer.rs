@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::format::bits::{BitBuffer, shared_bits};
+use crate::format::checksum;
 use crate::format::elias_fano::{Encoder, Section, Shape};
 use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES, Header};
 use crate::format::output::Output;
@@ -259,9 +260,14 @@ impl<O: Output> FileWriter<O> {
         };
         let residuals = (0_u64..).zip(&self.block_starts);
         let residuals = residuals.map(|(block, start)| start / unit - block * BLOCK_RECORDS * stride);
-        finish(self.out, contents, |section, out| {
+        let ends = write_rest(&mut self.out, contents, |section, out| {
             write_offsets(out, residuals.clone(), contents.offsets, section)
-        })
+        })?;
+        let directory = directory_bytes(contents, &ends);
+        let rest_bytes = self.out.offset - profile.payload_offset();
+        self.out.crc =
+            crc32c::crc32c_combine(crc32c::crc32c(&directory), self.out.crc, rest_bytes as usize);
+        write_head(self.out, contents, &directory)
     }
 }
 
@@ -289,36 +295,53 @@ pub fn assemble(
     payload: &[u8],
     offsets: [&[u8]; 4],
 ) -> io::Result<Summary> {
-    let mut stream = Stream { out: &mut out, offset: contents.profile.payload_offset(), crc: 0 };
-    stream.write(payload)?;
-    finish(stream, contents, |section, out| out.write(offsets[section as usize]))
+    let start = contents.profile.payload_offset();
+    // Lengths alone say where the sections will end, so the checksum can begin with the directory.
+    let mut measure = Stream { out: Nowhere, offset: start + payload.len() as u64, crc: 0 };
+    let ends = write_rest(&mut measure, contents, |section, out| out.write(offsets[section as usize]))?;
+    let directory = directory_bytes(contents, &ends);
+    let mut out = Stream { out: &mut out, offset: start, crc: crc32c::crc32c(&directory) };
+    out.write(payload)?;
+    write_rest(&mut out, contents, |section, out| out.write(offsets[section as usize]))?;
+    write_head(out, contents, &directory)
 }
 
-/// Writes what follows the payload: the offset sections, each by `write_section`, the constant ones, directory and header.
-fn finish<O: Output>(
-    mut out: Stream<O>,
+/// Takes bytes and keeps none.
+struct Nowhere;
+
+impl Output for Nowhere {
+    fn write_at(&mut self, _offset: u64, _bytes: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes what follows the payload: the offset sections, each by `write_section`, and the constant ones. Gives where the payload
+/// and each section end in the file.
+fn write_rest<O: Output>(
+    out: &mut Stream<O>,
     contents: Contents,
     mut write_section: impl FnMut(Section, &mut Stream<O>) -> io::Result<()>,
-) -> io::Result<Summary> {
-    let Contents { profile, records, payload_bits, common_width, .. } = contents;
+) -> io::Result<Vec<u64>> {
     let mut ends = Vec::with_capacity(8);
     ends.push(out.offset);
     for section in Section::ALL {
         out.align()?;
-        write_section(section, &mut out)?;
+        write_section(section, out)?;
         ends.push(out.offset);
     }
-    if profile == Profile::Kv03 {
-        write_selector(&mut out, dictionary_codes(records), &mut ends)?;
+    if contents.profile == Profile::Kv03 {
+        write_selector(out, dictionary_codes(contents.records), &mut ends)?;
     }
+    Ok(ends)
+}
 
-    let directory = directory_bytes(contents, &ends);
+/// Writes header and directory, when all else is written and the stream's checksum is that of the body, directory included.
+fn write_head<O: Output>(mut out: Stream<O>, contents: Contents, directory: &[u8]) -> io::Result<Summary> {
+    let Contents { profile, records, payload_bits, common_width, .. } = contents;
     let file_bytes = out.offset;
-    let rest_bytes = file_bytes - profile.payload_offset();
-    let body_crc = crc32c::crc32c_combine(crc32c::crc32c(&directory), out.crc, rest_bytes as usize);
-    let body_bytes = profile.directory_bytes() + rest_bytes;
-    let header = Header { unit: profile.unit(), common_width, body_bytes, records, body_crc };
-    let head = [&header.to_bytes()[..], &directory[..]].concat();
+    let body_bytes = file_bytes - HEADER_BYTES;
+    let header = Header { unit: profile.unit(), common_width, body_bytes, records, body_crc: out.crc };
+    let head = [&header.to_bytes()[..], directory].concat();
     out.out.write_at(0, &head)?;
     let value_width_bits = common_width.map(|width| width * profile.unit().bits());
     Ok(Summary { profile, records, payload_bits, value_width_bits, file_bytes })
@@ -410,8 +433,10 @@ struct Stream<O> {
 
 impl<O: Output> Stream<O> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.crc = crc32c::crc32c_append(self.crc, bytes);
-        self.out.write_at(self.offset, bytes)?;
+        let (crc, written) =
+            checksum::append_beside(self.crc, bytes, || self.out.write_at(self.offset, bytes));
+        written?;
+        self.crc = crc;
         self.offset += bytes.len() as u64;
         Ok(())
     }

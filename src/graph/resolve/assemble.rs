@@ -207,6 +207,7 @@ impl Assembler<'_, '_> {
             pass: pass.clone(),
             pass_reference: self.pass_reference(leaf, loader),
             overrides: numbers.overrides.clone(),
+            group_size: numbers.group_size,
             bind,
             generics,
             bindings: self.bindings(leaf)?,

@@ -38,6 +38,8 @@ pub struct LeafNumbers {
     pub bind: Vec<Option<Expr>>,
     /// The pipeline constants.
     pub overrides: Vec<(String, u32)>,
+    /// Invocations of a workgroup with those; 0 for a pass without a shader.
+    pub group_size: u64,
 }
 
 /// Every number of every scope, worked out when it is first asked for.
@@ -276,7 +278,9 @@ impl<'a> Numbers<'a> {
                 None
             });
         }
-        LeafNumbers { bind, overrides: self.overrides(leaf, diagnostics) }
+        let overrides = self.overrides(leaf, diagnostics);
+        let group_size = self.group_size(leaf, &overrides, diagnostics);
+        LeafNumbers { bind, overrides, group_size }
     }
 
     fn overrides(&self, leaf: LeafId, diagnostics: &mut Diagnostics) -> Vec<(String, u32)> {
@@ -298,6 +302,26 @@ impl<'a> Numbers<'a> {
         let own = |name: &str| decl.overrides.iter().find(|(n, _)| n.value == name).map(|(_, v)| v.value);
         let all = pass.file.overrides.iter();
         all.map(|(n, default)| (n.value.clone(), own(&n.value).unwrap_or(default.value))).collect()
+    }
+
+    /// Invocations of a workgroup. Overrides of a node may leave its shader none.
+    fn group_size(&self, leaf: LeafId, overrides: &[(String, u32)], diagnostics: &mut Diagnostics) -> u64 {
+        let pass = &self.tree.leaves[leaf].pass;
+        let (node, decl) = self.tree.leaf_node(leaf);
+        let Some(kernel) = &pass.kernel else { return 0 };
+        let overrides = overrides.iter().map(|(name, number)| (name.as_str(), *number));
+        match kernel.shader.workgroup_size(overrides) {
+            Ok(size) => size.map(u64::from).iter().product(),
+            Err(reason) => {
+                let span = decl.overrides.first().map_or(node.span, |(name, _)| name.span);
+                let message = format!(
+                    "with these overrides the shader of pass `{}` cannot be used: {reason}",
+                    pass.name()
+                );
+                diagnostics.push(Diagnostic::at(span, message).also(pass.file.name.span, "the pass"));
+                0
+            }
+        }
     }
 
     /// Reports symbols bound and overrides given at a node that its graph does not have.

@@ -9,6 +9,7 @@ use wgpu::{ErrorFilter, naga};
 
 use crate::graph::model::{Node, NodeId};
 use crate::graph::pass::{DeviceKernel, Slot};
+use crate::threads;
 
 use super::super::error::RunError;
 use super::super::program::Program;
@@ -63,10 +64,10 @@ impl Kernels {
         };
         let keys: Vec<Option<Key>> = (0..).zip(&program.graph.nodes).map(key_of).collect();
         let mut missing: Vec<(&Node, &DeviceKernel, &Key)> = Vec::new();
-        for ((index, node), key) in (0..).zip(&program.graph.nodes).zip(&keys) {
+        for (node, key) in program.graph.nodes.iter().zip(&keys) {
             let (Some(kernel), Some(key)) = (&node.pass.kernel, key) else { continue };
             if !self.made.contains_key(key) && missing.iter().all(|(_, _, known)| *known != key) {
-                check_limits(gpu, program.group_size(NodeId(index)), node, kernel)?;
+                check_limits(gpu, node.group_size, node, kernel)?;
                 check_params(node, kernel)?;
                 missing.push((node, kernel, key));
             }
@@ -135,7 +136,7 @@ fn params_bytes(node: &Node) -> u32 {
 
 /// Makes pipelines on several threads, since most of the time goes into the driver's compiler.
 fn make_all(gpu: &Gpu, missing: &[(&Node, &DeviceKernel, &Key)]) -> Result<Vec<(Key, Kernel)>, RunError> {
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(missing.len());
+    let threads = threads::available().min(missing.len());
     let next = Mutex::new(missing.iter());
     let take = || next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next().copied();
     let work = || {

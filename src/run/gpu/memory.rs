@@ -8,6 +8,7 @@ use wgpu::{BufferUsages, ErrorFilter, Features};
 use super::super::backend::Region;
 use super::super::error::RunError;
 use super::super::program::Program;
+use crate::threads;
 use super::device::{Gpu, block_on};
 
 /// Bytes that a thread uploads at a time.
@@ -188,8 +189,7 @@ fn write_mapped(gpu: &Gpu, buffer: &wgpu::Buffer, region: Region, bytes: &[u8]) 
     let sources = whole.chunks_exact(UPLOAD_PIECE_BYTES);
     rest.copy_from_slice(sources.remainder());
     let mut work: Vec<_> = pieces.into_iter().zip(sources).collect();
-    let threads =
-        std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(UPLOAD_THREADS_MAX);
+    let threads = threads::available().min(UPLOAD_THREADS_MAX);
     let share = work.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         while work.len() > share {

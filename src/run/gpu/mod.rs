@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use wgpu::{CommandEncoder, ComputePass, ErrorFilter, ErrorScopeGuard};
 
-use crate::graph::model::NodeId;
+use crate::graph::model::{Graph, NodeId};
 use crate::plan;
 
 use super::backend::{Backend, Dispatch, Readback, Region};
@@ -39,7 +39,7 @@ pub struct GpuBackend {
     memory: Memory,
     /// Unused where params go as immediates.
     params: Params,
-    /// Kernels and bind groups of the program that was prepared last.
+    /// Kernels and bind groups of the program that was prepared last, and of others like it.
     prepared: Option<Prepared>,
     recording: Option<Recording>,
     clock: Option<Clock>,
@@ -52,14 +52,21 @@ pub struct GpuBackend {
     first_tick: Option<u64>,
 }
 
-/// What a program needs at every run.
+/// What all programs of one graph need that widen the same nodes, whatever their sizes.
 #[derive(Debug)]
 struct Prepared {
-    program: u64,
+    graph: Arc<Graph>,
+    widened: Vec<NodeId>,
     /// By node; none for host nodes.
     kernels: Vec<Option<Arc<Kernel>>>,
     /// By node: the regions that were bound last, and the bind group.
     bound: Vec<Option<(Vec<Region>, wgpu::BindGroup)>>,
+}
+
+impl Prepared {
+    fn suits(&self, program: &Program) -> bool {
+        Arc::ptr_eq(&self.graph, &program.graph) && self.widened == program.plan.widened
+    }
 }
 
 /// Commands that are not yet submitted.
@@ -285,11 +292,16 @@ impl Backend for GpuBackend {
                 false => self.times.untimed = Some("the device has no timestamps".to_owned()),
             }
         }
-        let moved = self.memory.prepare(&self.gpu, program)?;
-        if moved || self.prepared.as_ref().is_none_or(|prepared| prepared.program != program.id()) {
+        let moved = self.memory.prepare(&self.gpu, program);
+        if let (Ok(true) | Err(_), Some(prepared)) = (&moved, &mut self.prepared) {
+            prepared.bound.fill(None);
+        }
+        moved?;
+        if self.prepared.as_ref().is_none_or(|prepared| !prepared.suits(program)) {
             let kernels = self.kernels.of_program(&self.gpu, program)?;
-            let bound = kernels.iter().map(|_| None).collect();
-            self.prepared = Some(Prepared { program: program.id(), kernels, bound });
+            let bound = vec![None; kernels.len()];
+            let (graph, widened) = (Arc::clone(&program.graph), program.plan.widened.clone());
+            self.prepared = Some(Prepared { graph, widened, kernels, bound });
         }
         (self.epoch, self.first_tick) = (Instant::now(), None);
         Ok(())
