@@ -17,7 +17,7 @@ use weft::fixture::{Shape, Side};
 use weft::format::kv::{File, Framing, encode};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
-use weft::merge::graph::GraphMerge;
+use weft::merge::graph::Merger;
 use weft::report::compare::measure::{Contender, measure};
 use weft::report::compare::{Against, Comparison, Settings, Verdict, judge};
 use weft::run::{Backend, Gpu, GpuBackend, Program};
@@ -71,7 +71,7 @@ fn main() -> Result<(), Error> {
     let program = |backend: &GpuBackend, graph: &str| -> Result<Program, Error> {
         let graph = Arc::new(Graph::load(Library::default(), graph)?);
         let (older, newer) = (File::open(&files[0])?, File::open(&files[1])?);
-        let merge = GraphMerge::new(graph, older, newer, &backend.plan_options(), cpu_adapter)?;
+        let merge = Merger::new(graph, backend.plan_options(), cpu_adapter).bind(older, newer)?;
         merge.into_program().ok_or_else(|| "there are no records".into())
     };
     let baseline = program(&backend, "kv03/baseline")?;

@@ -3,7 +3,7 @@
 //!     cargo bench --bench plan -- [--best] [--problems N] [--graphs | FOLDER]
 //!
 //! With `--graphs`: every shipped graph at 2^19 records, from the numbers of its symbols to a program, whose plan is
-//! validated within that time. Without a folder: N (1,000) random pipelines of 8 to 80 buffers, seeds 0 to N - 1. With one: every `*.csv` in it is
+//! validated within that time, and the same with a plan for other numbers at hand. Without a folder: N (1,000) random pipelines of 8 to 80 buffers, seeds 0 to N - 1. With one: every `*.csv` in it is
 //! a placement problem in the format of MiniMalloc, `id,lower,upper,size` with buffers live in [lower, upper), packed
 //! into one arena by the longer search. One thread. Time is that of planning alone; every plan is validated.
 
@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use random_problem::{Shape, random_problem};
-use weft::plan::Options;
 use weft::plan::arrange::{Effort, NodeOrder, arrange};
 use weft::plan::place::{self, Item};
 use weft::plan::problem::{Limits, Problem};
 use weft::plan::validate::validate;
+use weft::plan::{Options, Plan};
 use weft::run::Program;
 
 fn main() {
@@ -118,20 +118,29 @@ fn shipped_graphs(effort: Effort) {
         let limits = Limits { offset_alignment_bytes: 32, ..Limits::default() };
         let options =
             Options { limits, may_widen: true, dedicated_inputs: true, effort, ..Options::default() };
-        let mut times = Vec::new();
+        let (mut times, mut alike) = (Vec::new(), Vec::new());
         let mut ratio = 1.0;
+        let mut previous: Option<Plan> = None;
         for _ in 0..50 {
             let start = Instant::now();
             let program = Program::new(graph.clone(), &sizes, &options).expect("the sizes suit every graph");
             times.push(start.elapsed());
             ratio = program.plan.ratio();
+            if let Some(previous) = &previous {
+                let start = Instant::now();
+                Program::like(previous, graph.clone(), &sizes, &options).expect("as before");
+                alike.push(start.elapsed());
+            }
+            previous = Some(program.plan);
         }
         times.sort();
+        alike.sort();
         let (nodes, buffers) = (graph.nodes.len(), graph.buffers.len());
         println!(
-            "{name}: {nodes} nodes, {buffers} buffers, ratio {ratio:.4}, median {:.3} ms, worst {:.3} ms",
+            "{name}: {nodes} nodes, {buffers} buffers, ratio {ratio:.4}, median {:.3} ms, worst {:.3} ms; like the plan before {:.3} ms",
             milliseconds(times[times.len() / 2]),
             milliseconds(times[times.len() - 1]),
+            milliseconds(alike[alike.len() / 2]),
         );
     }
 }

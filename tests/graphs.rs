@@ -17,7 +17,7 @@ use weft::format::kv::{File, Framing, Profile, encode as encode_into};
 use weft::graph::model::Graph;
 use weft::graph::source::Library;
 use weft::merge::cpu::Options;
-use weft::merge::graph::{GraphMerge, GraphMergeError};
+use weft::merge::graph::{GraphMerge, GraphMergeError, Merger};
 use weft::plan;
 use weft::run::{
     Backend, Gpu, GpuBackend, GpuOptions, Options as RunOptions, ReferenceBackend, RunError, VerifyError,
@@ -65,10 +65,8 @@ fn load(name: &str) -> Arc<Graph> {
 /// A graph on a backend, kept from one merge to the next.
 struct Engine {
     name: String,
-    graph: Arc<Graph>,
-    options: plan::Options,
+    merger: Merger,
     backend: Box<dyn Backend>,
-    cpu_adapter: bool,
 }
 
 impl Engine {
@@ -78,25 +76,20 @@ impl Engine {
 
     fn on(gpu: &Arc<Gpu>, graph: &str) -> Engine {
         let backend = Box::new(GpuBackend::new(Arc::clone(gpu)));
-        let (options, cpu_adapter) = (gpu.plan_options(), gpu.is_cpu());
-        Engine { name: format!("{graph} on the device"), graph: load(graph), options, backend, cpu_adapter }
+        let merger = Merger::new(load(graph), gpu.plan_options(), gpu.is_cpu());
+        Engine { name: format!("{graph} on the device"), merger, backend }
     }
 
     fn reference(graph: &str) -> Engine {
         let options = plan::Options { may_widen: true, ..plan::Options::default() };
         let backend = Box::new(ReferenceBackend::new());
-        Engine {
-            name: format!("{graph} by reference"),
-            graph: load(graph),
-            options,
-            backend,
-            cpu_adapter: false,
-        }
+        let merger = Merger::new(load(graph), options, false);
+        Engine { name: format!("{graph} by reference"), merger, backend }
     }
 
-    fn bind<'a>(&self, older: &'a [u8], newer: &'a [u8]) -> Result<GraphMerge<'a>, GraphMergeError> {
+    fn bind<'a>(&mut self, older: &'a [u8], newer: &'a [u8]) -> Result<GraphMerge<'a>, GraphMergeError> {
         let (older, newer) = (File::open(older).expect("it opens"), File::open(newer).expect("it opens"));
-        GraphMerge::new(Arc::clone(&self.graph), older, newer, &self.options, self.cpu_adapter)
+        self.merger.bind(older, newer)
     }
 
     fn merge(&mut self, older: &[u8], newer: &[u8]) -> Result<Vec<u8>, GraphMergeError> {
@@ -155,7 +148,7 @@ fn overlays_go_together() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs/collision2048-compact-tiles-plan.yaml");
     let mut engine = Engine::device(path.to_str().expect("a plain path"));
     // One wait less than the graph that it extends.
-    assert_eq!(engine.graph.segments, load("kv03/collision2048-compact").segments - 1);
+    assert_eq!(engine.merger.graph().segments, load("kv03/collision2048-compact").segments - 1);
     for case in adversarial::merges() {
         let (older, newer) = (encode(&case.older), encode(&case.newer));
         let expected = merge(&[&older, &newer]).expect("a merge");
@@ -306,7 +299,7 @@ fn keys_too_long_for_a_cpu_adapter_are_refused_before_anything_runs() {
     let mut engine = Engine::reference("kv03/baseline");
     let expected = merge(&[&older, &newer]).expect("a merge");
     engine.assert_merges("long keys", &older, &newer, &expected);
-    engine.cpu_adapter = true;
+    engine.merger.cpu_adapter = true;
     let refused = engine.merge(&older, &newer).expect_err("too long");
     assert!(
         matches!(&refused, GraphMergeError::Refused(text) if text.starts_with("keys are so long")),
@@ -492,7 +485,7 @@ fn published_rejections_have_their_meaning_on_the_device() {
     let empty = encode_in(Profile::Kv02, &[]);
     for mut engine in engines(&["kv02/baseline"]) {
         // The check of long keys on such adapters walks over the files, and would refuse them first.
-        engine.cpu_adapter = false;
+        engine.merger.cpu_adapter = false;
         for (mode, meaning) in meanings.iter().enumerate() {
             let file = read(format!("kv02/reject-{mode}.kv"));
             let bound = engine.bind(&file, &empty).expect("it opens");

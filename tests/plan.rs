@@ -10,11 +10,12 @@ use proptest::sample::Index;
 use random_problem::{LIMITS, Shape, random_problem};
 use shipped_graphs::{names, shipped, sizes};
 use weft::graph::model::Graph;
-use weft::plan::arrange::{Effort, NodeOrder, arrange};
+use weft::plan::arrange::{Effort, NodeOrder, arrange, arrange_like};
 use weft::plan::place::{Item, max_load, pack};
 use weft::plan::problem::{Arrangement, Buffer, Limits, Mode, Node, Problem, ProblemError, Use};
+use weft::plan::random::Random;
 use weft::plan::validate::{Violation, validate};
-use weft::plan::{Options, Plan, plan};
+use weft::plan::{Options, Plan, plan, plan_like};
 use weft::report::stages::stages;
 
 const ALIGNMENT: u64 = LIMITS.offset_alignment_bytes;
@@ -142,6 +143,24 @@ proptest! {
     #[test]
     fn equal_problems_get_equal_plans(problem in problems()) {
         assert_eq!(fast(&problem), fast(&problem.clone()));
+    }
+
+    /// Sizes change by up to a third each.
+    #[test]
+    fn an_arrangement_serves_other_sizes_or_gives_way(problem in problems(), seed in any::<u64>()) {
+        let previous = fast(&problem);
+        let mut random = Random::new(seed);
+        let mut other = problem.clone();
+        for buffer in &mut other.buffers {
+            let units = buffer.size_bytes.div_ceil(16);
+            buffer.size_bytes = 16 * (units - units / 3 + random.below(2 * (units / 3) as usize + 1) as u64);
+        }
+        if let Some(arrangement) = arrange_like(&other, &previous) {
+            let proof = validate(&other, &arrangement).expect("the plan is sound");
+            simulate(&other, &arrangement);
+            let anew = validate(&other, &fast(&other)).unwrap();
+            assert!(64 * proof.peak_bytes <= 65 * anew.bound_bytes, "{proof:?} {anew:?}");
+        }
     }
 
     #[test]
@@ -534,6 +553,34 @@ fn shipped_graphs_are_at_the_bound() {
             assert!(coloured.widened.is_empty() && coloured.ratio() <= 1.25, "{name}: {}", coloured.ratio());
         }
     }
+}
+
+#[test]
+fn plans_serve_other_sizes() {
+    let options = Options { may_widen: true, ..Options::default() };
+    let (mut served, mut planned_anew) = (0, Vec::new());
+    for name in names() {
+        let graph = shipped(&name);
+        let previous = plan(&graph, &sizes(&graph, 100_000), &options).unwrap();
+        for records in [3, 90_000, 110_000, 6_000_000] {
+            let sizes = sizes(&graph, records);
+            let alike = plan_like(&previous, &graph, &sizes, &options).unwrap();
+            assert!(alike.ratio() <= 1.02, "{name} at {records}: {}", alike.ratio());
+            assert_eq!(alike.symbols, sizes);
+            match (&alike.order, &alike.widened) == (&previous.order, &previous.widened) {
+                true => served += 1,
+                false => planned_anew.push((name.clone(), records)),
+            }
+        }
+        // What another graph's plan says is of no use.
+        let other = shipped("sort/digit");
+        let planned = plan(&other, &shipped_graphs::sizes(&other, 1000), &options).unwrap();
+        let alike = plan_like(&previous, &other, &shipped_graphs::sizes(&other, 1000), &options).unwrap();
+        assert_eq!(alike, planned);
+    }
+    // Next to nothing is more than a plan for a hundred thousand records foresees.
+    planned_anew.retain(|(_, records)| *records != 3);
+    assert!(served >= 20 * planned_anew.len(), "{served} served, not {planned_anew:?}");
 }
 
 fn planned(graph: &Graph, records: u64) -> Plan {

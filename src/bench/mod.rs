@@ -11,7 +11,6 @@
 
 pub mod markdown;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -19,9 +18,8 @@ use serde::Serialize;
 use crate::fixture::byte::{self, ByteShape};
 use crate::fixture::{Fixture, Side, Sparse, complete, cutover};
 use crate::format::kv::{self, File, Framing, Profile};
-use crate::graph::model::Graph;
 use crate::merge::cpu;
-use crate::merge::graph::{GraphMerge, GraphMergeError, Stages};
+use crate::merge::graph::{GraphMergeError, Merger, Stages};
 use crate::plan::random::Random;
 use crate::report::stats::Stats;
 use crate::run::Backend;
@@ -140,11 +138,9 @@ pub enum Engine {
     /// A graph on a backend of its own.
     Graph {
         /// The graph.
-        graph: Arc<Graph>,
+        merger: Merger,
         /// What runs it.
         backend: Box<dyn Backend>,
-        /// Whether the backend is a CPU that plays a GPU.
-        cpu_adapter: bool,
     },
 }
 
@@ -302,7 +298,7 @@ pub fn run(
         label: subject.label.clone(),
         identity: match &subject.engine {
             Engine::Cpu => None,
-            Engine::Graph { graph, .. } => Some(graph.identity.clone()),
+            Engine::Graph { merger, .. } => Some(merger.graph().identity.clone()),
         },
         backend: match &subject.engine {
             Engine::Cpu => None,
@@ -417,14 +413,12 @@ fn merge(engine: &mut Engine, files: [&[u8]; 2], out: &mut Vec<u8>) -> Result<Me
             let merged = cpu::merge(&[older, newer], cpu::Options { verify: true }, out);
             merge.file_bytes = merged.map_err(|error| failed(&error))?.file_bytes as usize;
         }
-        Engine::Graph { graph, backend, cpu_adapter } => {
-            let options = backend.plan_options();
+        Engine::Graph { merger, backend } => {
             let stopped = |error: GraphMergeError| match error {
                 GraphMergeError::Refused(why) => CaseOutcome::Refused(why),
                 error => failed(&error),
             };
-            let bound =
-                GraphMerge::new(Arc::clone(graph), older, newer, &options, *cpu_adapter).map_err(stopped)?;
+            let bound = merger.bind(older, newer).map_err(stopped)?;
             merge.peak_bytes = bound.program().map(|program| program.plan.peak_bytes);
             let (summary, stages) = bound.merge(backend.as_mut(), true, out).map_err(stopped)?;
             (merge.file_bytes, merge.stages) = (summary.file_bytes as usize, Some(stages));
@@ -467,15 +461,19 @@ fn parts(stages: &[&Stages]) -> Option<Parts> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::graph::model::Graph;
     use crate::graph::source::Library;
     use crate::run::ReferenceBackend;
 
     #[test]
     fn a_suite_compares_every_output_with_the_streaming_engine() {
         let graph = Arc::new(Graph::load(Library::default(), "kv03/baseline").unwrap());
-        let reference =
-            Engine::Graph { graph, backend: Box::new(ReferenceBackend::new()), cpu_adapter: false };
+        let backend = Box::new(ReferenceBackend::new());
+        let merger = Merger::new(graph, backend.plan_options(), false);
+        let reference = Engine::Graph { merger, backend };
         let mut subjects = [
             Subject { label: "cpu".to_owned(), engine: Engine::Cpu },
             Subject { label: "reference".to_owned(), engine: reference },

@@ -11,8 +11,8 @@ use weft::bench::{
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::graph::source::Kind;
-use weft::merge::graph::profile_of;
-use weft::run::{Gpu, GpuBackend, ReferenceBackend};
+use weft::merge::graph::{Merger, profile_of};
+use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend};
 
 use super::files::{self, OutputHow};
 use super::job::DeviceArgs;
@@ -127,12 +127,13 @@ fn subjects(args: &Args, suite: &Suite) -> Result<Vec<Subject>, Failure> {
                     Some(gpu) => Arc::clone(gpu),
                     None => Arc::clone(gpu.insert(Arc::clone(args.device.open()?.gpu()))),
                 };
-                let cpu_adapter = gpu.is_cpu();
+                let merger = Merger::new(graph, gpu.plan_options(), gpu.is_cpu());
                 let backend = Box::new(GpuBackend::new(gpu));
-                (format!("gpu {name}"), Engine::Graph { graph, backend, cpu_adapter })
+                (format!("gpu {name}"), Engine::Graph { merger, backend })
             } else {
                 let backend = Box::new(ReferenceBackend::new());
-                (format!("reference {name}"), Engine::Graph { graph, backend, cpu_adapter: false })
+                let merger = Merger::new(graph, backend.plan_options(), false);
+                (format!("reference {name}"), Engine::Graph { merger, backend })
             };
             subjects.push(Subject { label, engine });
         }

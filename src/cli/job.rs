@@ -9,7 +9,7 @@ use std::time::Instant;
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
-use weft::merge::graph::{GraphMerge, GraphMergeError, check_profile, symbols};
+use weft::merge::graph::{GraphMerge, GraphMergeError, Merger, check_profile, symbols};
 use weft::output::OutputFile;
 use weft::plan::{self, PlanError};
 use weft::report::profile::Records;
@@ -163,7 +163,7 @@ fn bind<'f>(
     chosen: &Chosen,
 ) -> Result<GraphMerge<'f>, Failure> {
     let opened = (files::open(older, &inputs[0].1)?, files::open(newer, &inputs[1].1)?);
-    let merge = GraphMerge::new(graph, opened.0, opened.1, &chosen.plan_options(), chosen.is_cpu_adapter());
+    let merge = chosen.merger(graph).bind(opened.0, opened.1);
     merge.map_err(|error| Failure::Input(error.to_string()))
 }
 
@@ -211,9 +211,7 @@ impl Chosen {
             Chosen::Reference(backend) => backend.plan_options(),
         }
     }
-}
 
-impl Chosen {
     /// What the merge command calls it.
     pub fn engine(&self) -> &'static str {
         match self {
@@ -222,9 +220,10 @@ impl Chosen {
         }
     }
 
-    /// Whether it is a CPU that plays a GPU.
-    pub fn is_cpu_adapter(&self) -> bool {
-        matches!(self, Chosen::Gpu(backend) if backend.gpu().is_cpu())
+    /// A graph made ready to merge files on it.
+    pub fn merger(&self, graph: Arc<Graph>) -> Merger {
+        let cpu_adapter = matches!(self, Chosen::Gpu(backend) if backend.gpu().is_cpu());
+        Merger::new(graph, self.plan_options(), cpu_adapter)
     }
 }
 

@@ -226,7 +226,7 @@ fn graph_job<'a>(
     let chosen = open()?;
     let open_seconds = begin.elapsed().as_secs_f64();
     let (name, identity) = (graph.name.clone(), graph.identity.clone());
-    let merge = GraphMerge::new(graph, older, newer, &chosen.plan_options(), chosen.is_cpu_adapter());
+    let merge = chosen.merger(graph).bind(older, newer);
     let merge = merge.map_err(|error| failure(args, error, None))?;
     let engine = chosen.engine();
     Ok(Engine::Graph(Box::new(GraphJob { engine, reason, name, identity, merge, chosen, open_seconds })))

@@ -15,7 +15,7 @@ use crate::format::elias_fano::{Section, Shape};
 use crate::format::envelope::{BLOCK_RECORDS, HEADER_BYTES};
 use crate::format::kv::{Contents, Cursor, File, FileWriter, Framing, Profile, Summary, assemble};
 use crate::graph::model::Graph;
-use crate::plan;
+use crate::plan::{self, Plan};
 use crate::run::{Backend, Options, Outcome, Program, RunError, Times, run};
 
 /// Loop iterations that an invocation may make on an adapter that is a CPU; such adapters stop loops silently at 65,535.
@@ -61,7 +61,7 @@ pub struct Stages {
     pub write_seconds: f64,
 }
 
-/// Two files ready to be merged by a graph.
+/// Two files bound to a graph by a [`Merger`], ready to be merged.
 #[derive(Debug)]
 pub struct GraphMerge<'a> {
     inputs: [File<'a>; 2],
@@ -105,36 +105,57 @@ pub fn symbols(older: &File<'_>, newer: &File<'_>) -> BTreeMap<String, u64> {
     symbols
 }
 
-impl<'a> GraphMerge<'a> {
-    /// Binds two files to a graph and plans it.
+/// A graph made ready to merge pairs of files, one after the other. What it planned for one pair it uses again for the next
+/// where that is good enough.
+#[derive(Debug)]
+pub struct Merger {
+    graph: Arc<Graph>,
+    options: plan::Options,
+    /// Whether the device is a CPU, whose loops end silently when they are long: files with keys so long are then refused.
+    pub cpu_adapter: bool,
+    previous: Option<Plan>,
+}
+
+impl Merger {
+    /// A graph on a device with these options for plans.
+    pub fn new(graph: Arc<Graph>, options: plan::Options, cpu_adapter: bool) -> Merger {
+        Merger { graph, options, cpu_adapter, previous: None }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// Binds two files to the graph and plans it for them.
     ///
     /// # Errors
     ///
     /// [`GraphMergeError::Refused`] where the files are of two profiles or of another one than the graph merges, or pass a bound
-    /// of the graph or of the device. `cpu_adapter` says that the
-    /// device is a CPU, whose loops end silently when they are long.
-    pub fn new(
-        graph: Arc<Graph>,
-        older: File<'a>,
-        newer: File<'a>,
-        options: &plan::Options,
-        cpu_adapter: bool,
-    ) -> Result<GraphMerge<'a>, GraphMergeError> {
+    /// of the graph or of the device.
+    pub fn bind<'a>(&mut self, older: File<'a>, newer: File<'a>) -> Result<GraphMerge<'a>, GraphMergeError> {
         let inputs = [older, newer];
-        check_profile(&graph, &inputs)?;
+        check_profile(&self.graph, &inputs)?;
         if inputs.iter().all(|input| input.records() == 0) {
             return Ok(GraphMerge { inputs, program: None, plan_seconds: 0.0 });
         }
         let begin = Instant::now();
-        let program = Program::new(graph, &symbols(&older, &newer), options);
+        let (graph, symbols) = (Arc::clone(&self.graph), symbols(&older, &newer));
+        let program = match &self.previous {
+            Some(previous) => Program::like(previous, graph, &symbols, &self.options),
+            None => Program::new(graph, &symbols, &self.options),
+        };
         let program = program.map_err(|error| GraphMergeError::Refused(error.to_string()))?;
+        self.previous = Some(program.plan.clone());
         let plan_seconds = begin.elapsed().as_secs_f64();
-        if cpu_adapter {
+        if self.cpu_adapter {
             check_loops(&inputs)?;
         }
         Ok(GraphMerge { inputs, program: Some(program), plan_seconds })
     }
+}
 
+impl<'a> GraphMerge<'a> {
     /// Records of both files.
     pub fn records(&self) -> u64 {
         self.inputs.iter().map(File::records).sum()
@@ -239,7 +260,6 @@ impl<'a> GraphMerge<'a> {
     }
 }
 
-/// Refuses files that are not of the one profile that the graph merges.
 /// Whether a graph merges two files of this profile.
 ///
 /// # Errors

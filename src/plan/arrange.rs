@@ -96,13 +96,37 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
     let (sharing, coloured) = best.expect("there is always a candidate");
     if effort == Effort::Fast && problem.may_widen {
         let (nearly, widened) = sharing.colour(coloured.clone(), effort, SLACK_OF_FLOOR);
-        let arrangement = sharing.place(&nearly, widened, effort);
-        if arrangement.arena_bytes.iter().sum::<u64>() <= sharing.tolerable_bytes() {
+        let arrangement = sharing.place(&nearly.arena_of, widened, effort);
+        if arrangement.peak_bytes() <= tolerable_bytes(sharing.max_load + sharing.dedicated_bytes()) {
             return Ok(arrangement);
         }
     }
     let (coloured, widened) = sharing.colour(coloured, effort, u64::MAX);
-    Ok(sharing.place(&coloured, widened, effort))
+    Ok(sharing.place(&coloured.arena_of, widened, effort))
+}
+
+/// Places the buffers of a problem in the order and with the arenas of an arrangement for other sizes. None where that takes more
+/// memory than a fast search is content with, or does not suit the problem.
+///
+/// A fraction of the work of a search, and as sound: which buffers may share an arena does not depend on their sizes.
+pub fn arrange_like(problem: &Problem, previous: &Arrangement) -> Option<Arrangement> {
+    let same_shape =
+        problem.nodes.len() == previous.order.len() && problem.buffers.len() == previous.slots.len();
+    if !same_shape || problem.check().is_err() || (!problem.may_widen && !previous.widened.is_empty()) {
+        return None;
+    }
+    let sharing = Sharing::new(problem, previous.order.clone());
+    let arenas: Vec<usize> = sharing.shared.iter().map(|&buffer| previous.slots[buffer].arena).collect();
+    let arrangement = sharing.place(&arenas, previous.widened.clone(), Effort::Fast);
+    // Another order may need less for these sizes.
+    let candidates = order::candidates(problem, Effort::Fast.order_rounds(), SEED);
+    let bound = candidates.iter().map(|&(bound_bytes, _)| bound_bytes).min()?;
+    (arrangement.peak_bytes() <= tolerable_bytes(bound)).then_some(arrangement)
+}
+
+/// A sum of arenas that a fast search is content with, where none is below `floor`.
+fn tolerable_bytes(floor: u64) -> u64 {
+    floor.saturating_add(floor / TOLERABLE_OF_FLOOR)
 }
 
 /// The buffers that share arenas, under one order.
@@ -206,21 +230,15 @@ impl<'a> Sharing<'a> {
         coloured.height_bytes + self.dedicated_bytes()
     }
 
-    /// A sum of arenas that a fast search is content with.
-    fn tolerable_bytes(&self) -> u64 {
-        let floor = self.max_load + self.dedicated_bytes();
-        floor.saturating_add(floor / TOLERABLE_OF_FLOOR)
-    }
-
-    /// Offsets for every arena, and an arena for every dedicated buffer.
-    fn place(&self, coloured: &Coloured, widened: Vec<usize>, effort: Effort) -> Arrangement {
+    /// Offsets in every arena, given the arena of each shared buffer, and an arena for every dedicated buffer.
+    fn place(&self, arena_of: &[usize], widened: Vec<usize>, effort: Effort) -> Arrangement {
         let slot = |item: &Item| Slot { arena: 0, offset_bytes: 0, first: item.first, last: item.last };
         let slots = self.items.iter().map(slot).collect();
         let mut arrangement =
             Arrangement { order: self.order.clone(), slots, arena_bytes: Vec::new(), widened };
-        let arenas = coloured.arena_of.iter().max().map_or(0, |&last| last + 1);
+        let arenas = arena_of.iter().max().map_or(0, |&last| last + 1);
         for arena in 0..arenas {
-            let members = (0..self.shared.len()).filter(|&index| coloured.arena_of[index] == arena);
+            let members = (0..self.shared.len()).filter(|&index| arena_of[index] == arena);
             self.place_arena(members.collect(), effort, &mut arrangement);
         }
         for buffer in self.dedicated() {

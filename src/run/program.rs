@@ -60,8 +60,27 @@ impl Program {
         options: &plan::Options,
     ) -> Result<Program, RunError> {
         let plan = plan::plan(&graph, symbols, options)?;
+        Ok(Program::of_plan(graph, plan))
+    }
+
+    /// Plans a graph that has a plan for other numbers, see [`plan::plan_like`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::new`].
+    pub fn like(
+        previous: &Plan,
+        graph: Arc<Graph>,
+        symbols: &BTreeMap<String, u64>,
+        options: &plan::Options,
+    ) -> Result<Program, RunError> {
+        let plan = plan::plan_like(previous, &graph, symbols, options)?;
+        Ok(Program::of_plan(graph, plan))
+    }
+
+    fn of_plan(graph: Arc<Graph>, plan: Plan) -> Program {
         let sizes = Numbers::new(&plan.symbols);
-        Ok(Program { graph, plan, sizes })
+        Program { graph, plan, sizes }
     }
 
     /// A node by id.

@@ -265,8 +265,7 @@ impl<O: Output> FileWriter<O> {
         })?;
         let directory = directory_bytes(contents, &ends);
         let rest_bytes = self.out.offset - profile.payload_offset();
-        self.out.crc =
-            crc32c::crc32c_combine(crc32c::crc32c(&directory), self.out.crc, rest_bytes as usize);
+        self.out.crc = crc32c::crc32c_combine(crc32c::crc32c(&directory), self.out.crc, rest_bytes as usize);
         write_head(self.out, contents, &directory)
     }
 }

@@ -8,8 +8,8 @@ use wgpu::{BufferUsages, ErrorFilter, Features};
 use super::super::backend::Region;
 use super::super::error::RunError;
 use super::super::program::Program;
-use crate::threads;
 use super::device::{Gpu, block_on};
+use crate::threads;
 
 /// Bytes that a thread uploads at a time.
 const UPLOAD_PIECE_BYTES: usize = 256 << 10;
