@@ -496,7 +496,7 @@ fn fixtures_that_do_not_exist_or_make_no_sense_are_usage_errors() {
         &["fixture", "complete-7", "--out", "x"],
         2,
         "no fixture is named \"complete-7\"; there are complete-0 to complete-6, cutover-0 to cutover-49, sparse, \
-         adversarial merges such as lcp-bit-3, and byte-fixed-N and byte-variable-N with N 4096, 32768 or 131072",
+         adversarial merges such as lcp-bit-3, and byte-fixed-N, byte-variable-N and byte-hashed-N with N 4096, 32768 or 131072",
     );
     place.fails(
         &["fixture", "--n", "1", "--ratio", "0", "--out", "x"],

@@ -193,16 +193,16 @@ fn the_large_fixture_and_its_planned_memory() {
     let expected = merge(&[&older, &newer]).expect("a merge");
     assert_eq!(crc32c::crc32c(&expected), 0x213f_1a44, "as published");
     engine.assert_merges("complete-2", &older, &newer, &expected);
-    check_scratch(&engine, &older, &newer, 48);
+    check_scratch(&mut engine, &older, &newer, 48);
     // Just past a power of two the tree has twice as many leaves as it needs.
     let shape =
         Shape { records: 300_000, ratio: 1, prefix_bytes: 32, ties_percent: 50, base_bytes: 8, fixed: false };
     let [older, newer] = pair(&Fixture::Shape(shape));
-    check_scratch(&engine, &older, &newer, 54);
+    check_scratch(&mut engine, &older, &newer, 54);
 }
 
 /// What a plan makes besides inputs, which have arenas of their own here, and outputs, as read-backs are counted apart.
-fn check_scratch(engine: &Engine, older: &[u8], newer: &[u8], most_bytes_a_record: u64) {
+fn check_scratch(engine: &mut Engine, older: &[u8], newer: &[u8], most_bytes_a_record: u64) {
     let merge = engine.bind(older, newer).expect("a plan");
     let program = merge.program().expect("records");
     let arenas = program.plan.arenas.iter().filter(|arena| !arena.dedicated);
@@ -463,6 +463,20 @@ fn byte_profile_benchmarks() {
             let out = Engine::device(graph).merge(&older, &newer).expect("a merge");
             assert_eq!(sha256(&out), sha, "{graph}: {name}, as published");
         }
+    }
+}
+
+/// Neighbours share little, so records retain little and keys differ within the window that ordering looks at first.
+#[test]
+fn keys_like_hashes() {
+    let [older, newer] = pair(&Fixture::by_name("byte-hashed-4096").expect("a fixture"));
+    let expected = merge(&[&older, &newer]).expect("a merge");
+    // A third ties; two counts, about 14 bytes of each key, and 17 of value.
+    let records = File::open(&expected).expect("it opens").records();
+    assert_eq!(records, 2 * 4096 - 1353);
+    assert!((31 * records..35 * records).contains(&(expected.len() as u64)), "{}", expected.len());
+    for graph in BYTE_GRAPHS {
+        Engine::device(graph).assert_merges("byte-hashed-4096", &older, &newer, &expected);
     }
 }
 

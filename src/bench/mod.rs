@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::fixture::byte::{self, ByteShape};
+use crate::fixture::byte::{self, ByteShape, Keys};
 use crate::fixture::{Fixture, Side, Sparse, complete, cutover};
 use crate::format::kv::{self, File, Framing, Profile};
 use crate::merge::cpu;
@@ -68,7 +68,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "byte",
-        about: "six inputs of the byte profile",
+        about: "six inputs of the byte profile, and three with keys like hashes",
         profile: Profile::Kv02,
         cases: byte_cases,
     },
@@ -111,16 +111,18 @@ fn collision_cases() -> Vec<Case> {
 fn byte_cases() -> Vec<Case> {
     let case = |(name, shape): (String, ByteShape)| {
         let values = if shape.fixed { "16 bytes" } else { "0 to 512 bytes, and tombstones" };
-        let ByteShape { older, newer, prefix_bytes, ties_percent, .. } = shape;
+        let ByteShape { older, newer, ties_percent, .. } = shape;
+        let keys = match shape.keys {
+            Keys::Counted { prefix_bytes } => format!("prefix {prefix_bytes}"),
+            Keys::Hashed => "keys like hashes".to_owned(),
+        };
         Case {
             name,
-            about: format!(
-                "{older} + {newer} records, prefix {prefix_bytes}, ties {ties_percent} %, values of {values}"
-            ),
+            about: format!("{older} + {newer} records, {keys}, ties {ties_percent} %, values of {values}"),
             fixture: Fixture::Byte(shape),
         }
     };
-    byte::benchmarks().into_iter().map(case).collect()
+    byte::benchmarks().into_iter().chain(byte::hashed()).map(case).collect()
 }
 
 /// What does a merge.

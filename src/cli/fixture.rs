@@ -17,7 +17,7 @@ use super::{Failure, text};
 #[command(group = clap::ArgGroup::new("what").required(true).args(["name", "n"]))]
 pub struct Args {
     /// complete-0 to complete-6, cutover-0 to cutover-49, sparse, one of the adversarial merges, such as lcp-bit-3, or
-    /// byte-fixed-N or byte-variable-N with N 4096, 32768 or 131072, in the byte profile
+    /// byte-fixed-N, byte-variable-N or byte-hashed-N with N 4096, 32768 or 131072, in the byte profile
     name: Option<String>,
     /// Records of the older side, for a pair of your own
     #[arg(long)]
@@ -71,7 +71,7 @@ fn find(args: &Args) -> Result<Fixture, Failure> {
     if let Some(name) = &args.name {
         return Fixture::by_name(name).ok_or_else(|| {
             let known = "complete-0 to complete-6, cutover-0 to cutover-49, sparse, adversarial merges such as lcp-bit-3, and \
-                byte-fixed-N and byte-variable-N with N 4096, 32768 or 131072";
+                byte-fixed-N, byte-variable-N and byte-hashed-N with N 4096, 32768 or 131072";
             Failure::Usage(format!("no fixture is named {name:?}; there are {known}"))
         });
     }
