@@ -1,31 +1,35 @@
-// The windows of each tile, from the window before it. That is put together from the tiles before, GROUP of them at a time,
-// back to where nothing is kept: in most files the first time.
+// The windows of each tile, from the window before it. A workgroup puts that together by itself, from the spans before its
+// own and the tiles before it in that.
+
+// Tiles in a span.
+override SPAN_TILES: u32 = 256u;
 
 @group(0) @binding(6) var<storage, read> tiles: array<vec4<u32>>;
-@group(0) @binding(7) var<storage, read_write> windows: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read> spans: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> windows: array<vec2<u32>>;
 
-var<workgroup> goes_on: u32;
-
-fn window_before(tile: u32, lane: u32) -> Part {
-    var base = NO_RECORDS;
-    var end = tile;
-    loop {
-        if lane == 0u {
-            goes_on = u32(end > 0u && base.kept > 0u);
+// Everything before a tile, in lane 0. Each lane joins as many neighbouring runs as it takes: one or two where an input has
+// fewer than 2^24 records.
+fn all_before(tile: u32, lane: u32) -> Part {
+    let n_spans = tile / SPAN_TILES;
+    let first_tile = n_spans * SPAN_TILES;
+    let n = n_spans + tile - first_tile;
+    let each = ceil_div(n, GROUP);
+    var run = NO_RECORDS;
+    for (var i = each * lane; i < min(each * (lane + 1u), n); i += 1u) {
+        if i < n_spans {
+            run = joined(run, unpacked(spans[i]));
+        } else {
+            run = joined(run, unpacked(tiles[first_tile + (i - n_spans)]));
         }
-        if workgroupUniformLoad(&goes_on) == 0u {
-            break;
-        }
-        let first = end - min(end, GROUP);
-        var run = NO_RECORDS;
-        if first + lane < end {
-            let stored = tiles[first + lane];
-            run = Part(stored.xy, stored.z);
-        }
-        base = joined(workgroup_joined(lane, run).all, base);
-        end = first;
     }
-    return base;
+    return all_lanes(lane, run);
+}
+
+fn put(record: u32, window: Part) {
+    if record < params.records {
+        windows[record] = window.bits;
+    }
 }
 
 @compute @workgroup_size(GROUP)
@@ -38,23 +42,30 @@ fn window_scan(
     if tile >= ceil_div(params.records, TILE_RECORDS) {
         return;
     }
-    let parts = lane_parts(tile, lane);
-    let base = window_before(tile, lane);
-    let own = joined(joined(parts[0], parts[1]), joined(parts[2], parts[3]));
-    let before = joined(base, workgroup_joined(lane, own).before);
+    let start = window_bit();
+    let at = tile * GROUP + lane;
+    let record = 4u * at;
+    let literal = literal_starts[at];
+    let key = key_bits[at];
+    let takes_over = retained[at];
+    var a = part_of(record, literal.x, key.x, takes_over.x, start);
+    let b = part_of(record + 1u, literal.y, key.y, takes_over.y, start);
+    let c = part_of(record + 2u, literal.z, key.z, takes_over.z, start);
+    let d = part_of(record + 3u, literal.w, key.w, takes_over.w, start);
 
-    let a = joined(before, parts[0]);
-    let b = joined(a, parts[1]);
-    let c = joined(b, parts[2]);
-    let record = tile * TILE_RECORDS + 4u * lane;
-    put(record, a);
-    put(record + 1u, b);
-    put(record + 2u, c);
-    put(record + 3u, joined(c, parts[3]));
-}
-
-fn put(record: u32, window: Part) {
-    if record < params.records {
-        windows[record] = window.bits;
+    // What is before the tile goes in with its first record.
+    if tile > 0u {
+        let base = all_before(tile, lane);
+        if lane == 0u {
+            a = joined(base, a);
+        }
     }
+    let own = joined(joined(a, b), joined(c, d));
+    let at_a = joined(lanes_before(lane, own), a);
+    let at_b = joined(at_a, b);
+    let at_c = joined(at_b, c);
+    put(record, at_a);
+    put(record + 1u, at_b);
+    put(record + 2u, at_c);
+    put(record + 3u, joined(at_c, d));
 }

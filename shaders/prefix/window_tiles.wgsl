@@ -1,6 +1,44 @@
-// What each tile of records makes of the window before it.
+// What each tile of records makes of the window before it. Bits of a record outlast the tile up to the least that a later
+// record keeps, so only those records are read that keep less than all behind them: at most 64 of a tile.
 
 @group(0) @binding(6) var<storage, read_write> tiles: array<vec4<u32>>;
+
+// The least that lanes keep, in a tree as that of window_runs.wgsl.
+var<workgroup> least: array<u32, 340>;
+var<workgroup> window: array<atomic<u32>, 2>;
+
+// The least that the lanes behind this one keep. Control flow must be uniform.
+fn least_behind(lane: u32, own: u32) -> u32 {
+    var behind = WINDOW_BITS;
+    var level = 0u;
+    var node = lane;
+    for (var lanes = 1u; lanes < GROUP; lanes *= 4u) {
+        // The first lane of a node knows all of it.
+        if lane % lanes == 0u {
+            least[level + node] = min(own, behind);
+        }
+        workgroupBarrier();
+        for (var i = node + 1u; i % 4u != 0u; i += 1u) {
+            behind = min(behind, least[level + i]);
+        }
+        level += GROUP / lanes;
+        node /= 4u;
+    }
+    return behind;
+}
+
+// Adds what outlasts the tile of a record that keeps `kept` bits, those behind it `behind`.
+fn add(record: u32, kept: u32, behind: u32, start: u32) {
+    if kept >= behind {
+        return;
+    }
+    let at = record / 4u;
+    let lane = record % 4u;
+    let part = part_of(record, literal_starts[at][lane], key_bits[at][lane], retained[at][lane], start);
+    let bits = window_start(part.bits, behind);
+    atomicOr(&window[0], bits.x);
+    atomicOr(&window[1], bits.y);
+}
 
 @compute @workgroup_size(GROUP)
 fn window_tiles(
@@ -12,10 +50,27 @@ fn window_tiles(
     if tile >= ceil_div(params.records, TILE_RECORDS) {
         return;
     }
-    let parts = lane_parts(tile, lane);
-    let own = joined(joined(parts[0], parts[1]), joined(parts[2], parts[3]));
-    let all = workgroup_joined(lane, own).all;
+    let start = window_bit();
+    let at = tile * GROUP + lane;
+    let record = 4u * at;
+    let takes_over = retained[at];
+    let counted = vec4<u32>(record) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.records);
+    let kept = select(
+        vec4<u32>(WINDOW_BITS),
+        min(takes_over - min(takes_over, vec4<u32>(start)), vec4<u32>(WINDOW_BITS)),
+        counted,
+    );
+    // The least of the records behind each of the four, and behind the one before them.
+    let w = least_behind(lane, min(min(kept.x, kept.y), min(kept.z, kept.w)));
+    let z = min(w, kept.w);
+    let y = min(z, kept.z);
+    let x = min(y, kept.y);
+    add(record, kept.x, x, start);
+    add(record + 1u, kept.y, y, start);
+    add(record + 2u, kept.z, z, start);
+    add(record + 3u, kept.w, w, start);
+    workgroupBarrier();
     if lane == 0u {
-        tiles[tile] = vec4<u32>(all.bits, all.kept, 0u);
+        tiles[tile] = packed(Part(vec2<u32>(atomicLoad(&window[0]), atomicLoad(&window[1])), min(x, kept.x)));
     }
 }

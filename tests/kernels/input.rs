@@ -202,6 +202,100 @@ fn trees_hold_minima() {
     }
 }
 
+/// Columns that no file has to have, over two files of random words, and where windows begin.
+struct WindowColumns {
+    files: [Vec<u32>; 2],
+    literal_starts: Vec<u32>,
+    key_bits: Vec<u32>,
+    retained: Vec<u32>,
+    older_records: usize,
+    prefix: u32,
+}
+
+impl WindowColumns {
+    /// `retained` says what a record retains, by a random number and its index.
+    fn new(records: usize, prefix: u32, retained: impl Fn(u32, usize) -> u32) -> WindowColumns {
+        let mut state = 0x2545_f491_u32;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state
+        };
+        let files = [0; 2].map(|_| (0..300).map(|_| next()).collect::<Vec<u32>>());
+        let retained: Vec<u32> = (0..records).map(|record| retained(next(), record)).collect();
+        // Some literals reach behind the end of their file, and some keys end within their windows.
+        let literal_starts = (0..records).map(|_| next() % (301 * 32)).collect();
+        let key_bits = retained.iter().map(|bits| bits + next() % 100).collect();
+        WindowColumns { files, literal_starts, key_bits, retained, older_records: records / 3, prefix }
+    }
+
+    /// Record by record and bit by bit.
+    fn truth(&self) -> Vec<u32> {
+        let start = 8 * self.prefix;
+        let mut window = [false; 64];
+        let mut truth = Vec::new();
+        for record in 0..self.retained.len() {
+            let file = &self.files[usize::from(record >= self.older_records)];
+            let bit = |at: u32| {
+                let word = file.get(at as usize / 32).map_or(0, |word| word.swap_bytes());
+                word << (at % 32) >> 31 == 1
+            };
+            for (at, held) in (start..).zip(&mut window) {
+                if let Some(behind) = at.checked_sub(self.retained[record]) {
+                    *held = at < self.key_bits[record] && bit(self.literal_starts[record] + behind);
+                }
+            }
+            let word = |bits: &[bool]| bits.iter().fold(0, |word, &bit| word << 1 | u32::from(bit));
+            truth.extend([word(&window[..32]), word(&window[32..])]);
+        }
+        truth
+    }
+
+    fn check(&self, bench: &mut Bench) {
+        let symbols = [
+            ("records", self.retained.len() as u64),
+            ("older_records", self.older_records as u64),
+            ("older_words", self.files[0].len() as u64),
+            ("newer_words", self.files[1].len() as u64),
+        ];
+        let inputs = [
+            ("older", bytes(&self.files[0])),
+            ("newer", bytes(&self.files[1])),
+            ("literal_starts", bytes(&self.literal_starts)),
+            ("key_bits", bytes(&self.key_bits)),
+            ("retained", bytes(&self.retained)),
+            ("prefix", bytes(&[self.prefix])),
+        ];
+        let found = bench.run("input/windows.yaml", &symbols, &inputs);
+        let truth = self.truth();
+        for name in ["windows", "whole_windows"] {
+            assert!(found[name] == truth, "{name} of {} records", self.retained.len());
+        }
+    }
+}
+
+#[test]
+fn windows_are_scanned_across_tiles_and_spans() {
+    let mut bench = Bench::new();
+    // Nothing, a tile or two, a span of two tiles, several.
+    for records in [0, 1, 4, 1023, 1024, 1025, 2048, 2049, 4097, 10_000] {
+        for prefix in [0, 3, 70] {
+            // Whatever; more with every record, so that every record of a tile's end counts; less; all of a window.
+            WindowColumns::new(records, prefix, |random, _| random % 700).check(&mut bench);
+            WindowColumns::new(records, prefix, |_, record| 8 * prefix + record as u32 % 64)
+                .check(&mut bench);
+            WindowColumns::new(records, prefix, |_, record| 8 * prefix + 63 - record as u32 % 64)
+                .check(&mut bench);
+            WindowColumns::new(records, prefix, |_, record| 8 * prefix + 70 * (record as u32).min(1))
+                .check(&mut bench);
+        }
+    }
+    // The first record's bits last to the end, over more spans than a workgroup has lanes.
+    let last = |random: u32, record| if record == 0 { 0 } else { 20 + random.trailing_zeros() };
+    WindowColumns::new(2 * 1024 * 258 + 77, 2, last).check(&mut bench);
+}
+
 /// A payload and what its parser is told about it.
 struct Parsing {
     profile: Profile,

@@ -1,6 +1,6 @@
-//! `prefix/window_tiles` and `prefix/window_scan`
+//! `prefix/window_tiles`, `prefix/window_spans` and `prefix/window_scan`
 
-use crate::reference::payload::window;
+use crate::reference::payload::window64;
 use crate::reference::{Call, Fault, Port};
 
 /// Bits in a window.
@@ -22,12 +22,12 @@ impl Part {
         Part { bits: first_bits(self.bits, next.kept) | next.bits, kept: self.kept.min(next.kept) }
     }
 
-    fn store(self, tiles: &Port<'_>, tile: u64) -> Result<(), Fault> {
-        tiles.set_lanes(tile, [(self.bits >> 32) as u32, self.bits as u32, self.kept, 0])
+    fn store(self, runs: &Port<'_>, run: u64) -> Result<(), Fault> {
+        runs.set_lanes(run, [(self.bits >> 32) as u32, self.bits as u32, self.kept, 0])
     }
 
-    fn load(tiles: &Port<'_>, tile: u64) -> Result<Part, Fault> {
-        let [high, low, kept, _] = tiles.get_lanes(tile)?;
+    fn load(runs: &Port<'_>, run: u64) -> Result<Part, Fault> {
+        let [high, low, kept, _] = runs.get_lanes(run)?;
         Ok(Part { bits: u64::from(high) << 32 | u64::from(low), kept })
     }
 }
@@ -78,8 +78,7 @@ impl<'a> Columns<'a> {
         let held = key.saturating_sub(first).min(WINDOW_BITS - kept);
         let file = &self.files[usize::from(record >= self.older_records)];
         let at = self.literal_starts.get(record)?.wrapping_add(first - retained);
-        let words = u64::from(window(file, at)?) << 32 | u64::from(window(file, at.wrapping_add(32))?);
-        let bits = first_bits(words, held).checked_shr(kept).unwrap_or(0);
+        let bits = first_bits(window64(file, at)?, held).checked_shr(kept).unwrap_or(0);
         Ok(Part { bits, kept })
     }
 }
@@ -97,11 +96,31 @@ pub(in crate::reference) fn window_tiles(call: &Call<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What each span of tiles but the last makes of the window before it.
+pub(in crate::reference) fn window_spans(call: &Call<'_>) -> Result<(), Fault> {
+    let (tiles, spans, span_tiles) =
+        (call.port("tiles")?, call.port("spans")?, call.number("SPAN_TILES")?.max(1));
+    for span in 0..spans.len() {
+        let mut all = NO_RECORDS;
+        for tile in span * span_tiles..(span + 1) * span_tiles {
+            all = all.then(Part::load(&tiles, tile)?);
+        }
+        all.store(&spans, span)?;
+    }
+    Ok(())
+}
+
 /// The eight bytes of each key after the common prefix, zeros past its end.
 pub(in crate::reference) fn window_scan(call: &Call<'_>) -> Result<(), Fault> {
-    let (columns, tiles, windows) = (Columns::new(call)?, call.port("tiles")?, call.port("windows")?);
-    let mut before = NO_RECORDS;
+    let (columns, windows) = (Columns::new(call)?, call.port("windows")?);
+    let (tiles, spans, span_tiles) =
+        (call.port("tiles")?, call.port("spans")?, call.number("SPAN_TILES")?.max(1));
+    let (mut before_span, mut before) = (NO_RECORDS, NO_RECORDS);
     for tile in 0..columns.tiles() {
+        if tile > 0 && tile.is_multiple_of(span_tiles) {
+            before_span = before_span.then(Part::load(&spans, tile / span_tiles - 1)?);
+            before = before_span;
+        }
         let mut own = before;
         for record in columns.tile(tile) {
             own = own.then(columns.part(record)?);
