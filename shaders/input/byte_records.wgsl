@@ -13,17 +13,23 @@ fn count_at(at: u32, bits_left: u32) -> Count {
     let head = window(at);
     // How many bytes before the last say that another one follows.
     let followed = countLeadingZeros(~head & 0x80808080u) / 8u;
-    let fifth = select(0u, window(at + 32u) >> 24u, followed == 4u);
-    let last = select(extractBits(head, 24u - 8u * min(followed, 3u), 8u), fifth, followed == 4u);
+    var fifth = 0u;
+    var last = extractBits(head, 24u - 8u * min(followed, 3u), 8u);
+    if followed == 4u {
+        fifth = window(at + 32u) >> 24u;
+        last = fifth;
+    }
     let bits = 8u * (followed + 1u);
     if bits > bits_left || fifth > 15u || (followed > 0u && last == 0u) {
         return Count(0u, 0u);
     }
-    var value = 0u;
-    for (var i = 0u; i < min(followed + 1u, 4u); i += 1u) {
-        value |= extractBits(head, 24u - 8u * i, 7u) << (7u * i);
-    }
-    return Count(value | (fifth << 28u), bits);
+    let code = first_bits(head, bits);
+    let value = extractBits(code, 24u, 7u)
+        | (extractBits(code, 16u, 7u) << 7u)
+        | (extractBits(code, 8u, 7u) << 14u)
+        | (extractBits(code, 0u, 7u) << 21u)
+        | (fifth << 28u);
+    return Count(value, bits);
 }
 
 // The record at `at` in a block that ends at `end`, behind a key of `previous` bits.
