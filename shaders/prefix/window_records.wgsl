@@ -24,9 +24,9 @@ fn shifted(words: vec2<u32>, n: u32, skipped: u32) -> vec2<u32> {
     return vec2<u32>(held.x >> skipped, (held.y >> skipped) | (held.x << (32u - skipped)));
 }
 
-// How many bits of the window before it a record keeps that takes over `takes_over` bits of the key before.
-fn kept_bits(takes_over: u32, start: u32) -> u32 {
-    return min(takes_over - min(takes_over, start), WINDOW_BITS);
+// How many bits of the window before them records keep that take over so many bits of the key before.
+fn kept_bits(takes_over: vec4<u32>, start: u32) -> vec4<u32> {
+    return min(takes_over - min(takes_over, vec4<u32>(start)), vec4<u32>(WINDOW_BITS));
 }
 
 // One record, by its columns. The window begins at bit `start` of keys.
@@ -34,8 +34,8 @@ fn part_of(record: u32, literal_start: u32, key: u32, takes_over: u32, start: u3
     if record >= params.records {
         return NO_RECORDS;
     }
-    let kept = kept_bits(takes_over, start);
     let first = max(takes_over, start);
+    let kept = min(first - start, WINDOW_BITS);
     let held = min(key - min(key, first), WINDOW_BITS - kept);
     let in_newer = record >= params.older_records;
     let words = payload_window64(in_newer, literal_start + (first - takes_over));

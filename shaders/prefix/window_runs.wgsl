@@ -1,47 +1,76 @@
 // The parts of a workgroup's lanes joined, in a tree with four children to a node: few steps one after another, and a barrier
-// a level. Levels lie one behind the other, leaves first.
+// a level. Levels lie one behind the other, leaves first, and are written out, for loops cost more than what is in them.
 
-var<workgroup> runs: array<vec4<u32>, 340>;
+const FOURS: u32 = GROUP;
+const SIXTEENS: u32 = FOURS + GROUP / 4u;
+const SIXTY_FOURS: u32 = SIXTEENS + GROUP / 16u;
+var<workgroup> runs: array<vec4<u32>, SIXTY_FOURS + GROUP / 64u>;
 
-// All lanes before this one. Control flow must be uniform.
-fn lanes_before(lane: u32, own: Part) -> Part {
+fn run(at: u32) -> Part {
+    return unpacked(runs[at]);
+}
+
+// What is before a node among its siblings.
+fn siblings_before(level: u32, node: u32) -> Part {
+    let place = node % 4u;
+    let first = level + node - place;
     var before = NO_RECORDS;
-    var level = 0u;
-    var node = lane;
-    for (var lanes = 1u; lanes < GROUP; lanes *= 4u) {
-        // The last lane of a node knows all of it.
-        if lane % lanes == lanes - 1u {
-            runs[level + node] = packed(joined(before, own));
-        }
-        workgroupBarrier();
-        var siblings = NO_RECORDS;
-        for (var i = node & ~3u; i < node; i += 1u) {
-            siblings = joined(siblings, unpacked(runs[level + i]));
-        }
-        before = joined(siblings, before);
-        level += GROUP / lanes;
-        node /= 4u;
+    if place > 0u {
+        before = run(first);
+    }
+    if place > 1u {
+        before = joined(before, run(first + 1u));
+    }
+    if place > 2u {
+        before = joined(before, run(first + 2u));
     }
     return before;
 }
 
+// All lanes before this one. Control flow must be uniform.
+fn lanes_before(lane: u32, own: Part) -> Part {
+    runs[lane] = packed(own);
+    workgroupBarrier();
+    var before = siblings_before(0u, lane);
+    // The last lane of a node knows all of it.
+    if lane % 4u == 3u {
+        runs[FOURS + lane / 4u] = packed(joined(before, own));
+    }
+    workgroupBarrier();
+    before = joined(siblings_before(FOURS, lane / 4u), before);
+    if lane % 16u == 15u {
+        runs[SIXTEENS + lane / 16u] = packed(joined(before, own));
+    }
+    workgroupBarrier();
+    before = joined(siblings_before(SIXTEENS, lane / 16u), before);
+    if lane % 64u == 63u {
+        runs[SIXTY_FOURS + lane / 64u] = packed(joined(before, own));
+    }
+    workgroupBarrier();
+    return joined(siblings_before(SIXTY_FOURS, lane / 64u), before);
+}
+
+// Four neighbouring nodes.
+fn siblings(level: u32, parent: u32) -> Part {
+    let first = level + 4u * parent;
+    return joined(joined(run(first), run(first + 1u)), joined(run(first + 2u), run(first + 3u)));
+}
+
 // All lanes, in lane 0. Control flow must be uniform.
 fn all_lanes(lane: u32, own: Part) -> Part {
-    var all = own;
-    var level = 0u;
-    for (var nodes = GROUP; nodes > 1u; nodes /= 4u) {
-        if lane < nodes {
-            runs[level + lane] = packed(all);
-        }
-        workgroupBarrier();
-        if lane < nodes / 4u {
-            let child = level + 4u * lane;
-            all = joined(
-                joined(unpacked(runs[child]), unpacked(runs[child + 1u])),
-                joined(unpacked(runs[child + 2u]), unpacked(runs[child + 3u])),
-            );
-        }
-        level += nodes;
+    runs[lane] = packed(own);
+    workgroupBarrier();
+    if lane < GROUP / 4u {
+        runs[FOURS + lane] = packed(siblings(0u, lane));
     }
-    return all;
+    workgroupBarrier();
+    if lane < GROUP / 16u {
+        runs[SIXTEENS + lane] = packed(siblings(FOURS, lane));
+    }
+    workgroupBarrier();
+    if lane < GROUP / 64u {
+        runs[SIXTY_FOURS + lane] = packed(siblings(SIXTEENS, lane));
+    }
+    workgroupBarrier();
+    return siblings(SIXTY_FOURS, 0u);
 }

@@ -4,27 +4,43 @@
 @group(0) @binding(6) var<storage, read_write> tiles: array<vec4<u32>>;
 
 // The least that lanes keep, in a tree as that of window_runs.wgsl.
-var<workgroup> least: array<u32, 340>;
+const FOURS: u32 = GROUP;
+const SIXTEENS: u32 = FOURS + GROUP / 4u;
+const SIXTY_FOURS: u32 = SIXTEENS + GROUP / 16u;
+var<workgroup> least: array<u32, SIXTY_FOURS + GROUP / 64u>;
 var<workgroup> window: array<atomic<u32>, 2>;
+
+// The least of a node's siblings behind it.
+fn siblings_behind(level: u32, node: u32) -> u32 {
+    let place = node % 4u;
+    let last = level + node - place + 3u;
+    let one = select(WINDOW_BITS, least[last], place < 3u);
+    let two = select(WINDOW_BITS, least[last - 1u], place < 2u);
+    let three = select(WINDOW_BITS, least[last - 2u], place < 1u);
+    return min(min(one, two), three);
+}
 
 // The least that the lanes behind this one keep. Control flow must be uniform.
 fn least_behind(lane: u32, own: u32) -> u32 {
-    var behind = WINDOW_BITS;
-    var level = 0u;
-    var node = lane;
-    for (var lanes = 1u; lanes < GROUP; lanes *= 4u) {
-        // The first lane of a node knows all of it.
-        if lane % lanes == 0u {
-            least[level + node] = min(own, behind);
-        }
-        workgroupBarrier();
-        for (var i = node + 1u; i % 4u != 0u; i += 1u) {
-            behind = min(behind, least[level + i]);
-        }
-        level += GROUP / lanes;
-        node /= 4u;
+    least[lane] = own;
+    workgroupBarrier();
+    var behind = siblings_behind(0u, lane);
+    // The first lane of a node knows all of it.
+    if lane % 4u == 0u {
+        least[FOURS + lane / 4u] = min(own, behind);
     }
-    return behind;
+    workgroupBarrier();
+    behind = min(behind, siblings_behind(FOURS, lane / 4u));
+    if lane % 16u == 0u {
+        least[SIXTEENS + lane / 16u] = min(own, behind);
+    }
+    workgroupBarrier();
+    behind = min(behind, siblings_behind(SIXTEENS, lane / 16u));
+    if lane % 64u == 0u {
+        least[SIXTY_FOURS + lane / 64u] = min(own, behind);
+    }
+    workgroupBarrier();
+    return min(behind, siblings_behind(SIXTY_FOURS, lane / 64u));
 }
 
 // Adds what outlasts the tile of a record that keeps `kept` bits, those behind it `behind`.
@@ -57,7 +73,7 @@ fn window_tiles(
     let counted = vec4<u32>(record) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.records);
     let kept = select(
         vec4<u32>(WINDOW_BITS),
-        min(takes_over - min(takes_over, vec4<u32>(start)), vec4<u32>(WINDOW_BITS)),
+        kept_bits(takes_over, start),
         counted,
     );
     // The least of the records behind each of the four, and behind the one before them.
