@@ -5,8 +5,7 @@
 override SPAN_TILES: u32 = 256u;
 
 @group(0) @binding(6) var<storage, read> tiles: array<vec4<u32>>;
-@group(0) @binding(7) var<storage, read> spans: array<vec4<u32>>;
-@group(0) @binding(8) var<storage, read_write> windows: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read_write> windows: array<vec2<u32>>;
 
 // Everything before a tile, in lane 0. Each lane joins as many neighbouring runs as it takes: one or two where an input has
 // fewer than 2^24 records.
@@ -17,11 +16,9 @@ fn all_before(tile: u32, lane: u32) -> Part {
     let each = ceil_div(n, GROUP);
     var run = NO_RECORDS;
     for (var i = each * lane; i < min(each * (lane + 1u), n); i += 1u) {
-        if i < n_spans {
-            run = joined(run, unpacked(spans[i]));
-        } else {
-            run = joined(run, unpacked(tiles[first_tile + (i - n_spans)]));
-        }
+        // The last tile of a span before has all of it.
+        let at = select(first_tile + (i - n_spans), SPAN_TILES * (i + 1u) - 1u, i < n_spans);
+        run = joined(run, unpacked(tiles[at]));
     }
     return all_lanes(lane, run);
 }

@@ -1,4 +1,5 @@
-// What each span of tiles that another span follows makes of the window before it. Lane t has tile t of the span.
+// What each span of tiles that another span follows makes of the window before it, in place of its last tile. Lane t has tile t
+// of the span.
 
 // Tiles in a span: at most GROUP.
 override SPAN_TILES: u32 = 256u;
@@ -8,8 +9,7 @@ struct Params {
 }
 var<immediate> params: Params;
 
-@group(0) @binding(0) var<storage, read> tiles: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read_write> spans: array<vec4<u32>>;
+@group(0) @binding(0) var<storage, read_write> tiles: array<vec4<u32>>;
 
 @compute @workgroup_size(GROUP)
 fn window_spans(
@@ -27,6 +27,6 @@ fn window_spans(
     }
     let all = all_lanes(lane, own);
     if lane == 0u {
-        spans[span] = packed(all);
+        tiles[span * SPAN_TILES + SPAN_TILES - 1u] = packed(all);
     }
 }

@@ -96,37 +96,37 @@ pub(in crate::reference) fn window_tiles(call: &Call<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What each span of tiles but the last makes of the window before it.
+/// What each span of tiles but the last makes of the window before it, in place of its last tile.
 pub(in crate::reference) fn window_spans(call: &Call<'_>) -> Result<(), Fault> {
-    let (tiles, spans, span_tiles) =
-        (call.port("tiles")?, call.port("spans")?, call.number("SPAN_TILES")?.max(1));
-    for span in 0..spans.len() {
+    let (tiles, span_tiles) = (call.port("tiles")?, call.number("SPAN_TILES")?.max(1));
+    for last in (span_tiles - 1..tiles.len().saturating_sub(1)).step_by(span_tiles as usize) {
         let mut all = NO_RECORDS;
-        for tile in span * span_tiles..(span + 1) * span_tiles {
+        for tile in last + 1 - span_tiles..=last {
             all = all.then(Part::load(&tiles, tile)?);
         }
-        all.store(&spans, span)?;
+        all.store(&tiles, last)?;
     }
     Ok(())
 }
 
 /// The eight bytes of each key after the common prefix, zeros past its end.
 pub(in crate::reference) fn window_scan(call: &Call<'_>) -> Result<(), Fault> {
-    let (columns, windows) = (Columns::new(call)?, call.port("windows")?);
-    let (tiles, spans, span_tiles) =
-        (call.port("tiles")?, call.port("spans")?, call.number("SPAN_TILES")?.max(1));
+    let (columns, tiles, windows) = (Columns::new(call)?, call.port("tiles")?, call.port("windows")?);
+    let span_tiles = call.number("SPAN_TILES")?.max(1);
     let (mut before_span, mut before) = (NO_RECORDS, NO_RECORDS);
     for tile in 0..columns.tiles() {
-        if tile > 0 && tile.is_multiple_of(span_tiles) {
-            before_span = before_span.then(Part::load(&spans, tile / span_tiles - 1)?);
-            before = before_span;
-        }
         let mut own = before;
         for record in columns.tile(tile) {
             own = own.then(columns.part(record)?);
             windows.set_lanes(record, [(own.bits >> 32) as u32, own.bits as u32])?;
         }
-        before = before.then(Part::load(&tiles, tile)?);
+        let part = Part::load(&tiles, tile)?;
+        if (tile + 1).is_multiple_of(span_tiles) {
+            before_span = before_span.then(part);
+            before = before_span;
+        } else {
+            before = before.then(part);
+        }
     }
     Ok(())
 }
