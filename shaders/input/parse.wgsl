@@ -12,8 +12,8 @@ const GROUP: u32 = 32u;
 const BLOCK_RECORDS: u32 = 15u;
 // Records of each block whose columns are stored at a time: a divisor of 15. It is odd, so that lanes write to all banks.
 const ROUND_RECORDS: u32 = 15u;
-// Vectors of four words for the bytes of blocks: with the columns less than 16 KiB.
-const STAGE_VECTORS: u32 = 1020u - GROUP * ROUND_RECORDS;
+// Vectors of four words for the bytes of blocks: 18 bytes a record. With the columns they are less than 16 KiB.
+const STAGE_VECTORS: u32 = 540u;
 const NOTHING: u32 = 0xffffffffu;
 
 const NO_OFFSET: u32 = 1u;

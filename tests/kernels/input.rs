@@ -705,6 +705,99 @@ fn sizes_around_blocks_and_groups() {
     }
 }
 
+/// Bytes of the blocks of one workgroup of the parser that it can bring to workgroup memory, and those blocks' records.
+const STAGE_BYTES: u64 = 16 * 540;
+const STAGE_RECORDS: usize = 32 * 15;
+
+/// Rows with values of 10 bytes, but for one that makes the first `STAGE_RECORDS` take `bytes` of a payload.
+fn rows_over(profile: Profile, bytes: u64) -> Vec<Row> {
+    let row = |i: usize| ((i as u32).to_be_bytes().to_vec(), Some(vec![i as u8; 9 + i % 3]));
+    let mut rows: Vec<Row> = (0..STAGE_RECORDS + 40).map(row).collect();
+    let payload_bits = |rows: &[Row]| {
+        let file = encode_in(profile, &rows[..STAGE_RECORDS]);
+        File::open(&file).expect("a file").directory.payload_bits
+    };
+    let missing = bytes.checked_sub(payload_bits(&rows).div_ceil(8)).expect("room for more");
+    rows[77].1 = Some(vec![1; 9 + 77 % 3 + missing as usize]);
+    rows
+}
+
+#[test]
+fn blocks_that_just_fit_the_stage_of_the_parser() {
+    let mut bench = Bench::new();
+    for profile in [Profile::Kv02, Profile::Kv03] {
+        let [fewest, most] = [STAGE_BYTES - 60, STAGE_BYTES + 40];
+        for bytes in (fewest..most).step_by(3) {
+            let file = encode_in(profile, &rows_over(profile, bytes));
+            let before = encode_in(profile, &rows_over(profile, bytes - 7));
+            check(&mut bench, &format!("{bytes} bytes"), &file, &before, true);
+        }
+    }
+}
+
+#[test]
+fn small_and_large_values_side_by_side() {
+    let mut bench = Bench::new();
+    let lengths: [fn(usize) -> usize; 4] = [
+        |i| if i == 500 { 100_000 } else { 0 },
+        |i| if i % 480 == 479 { 9_000 } else { i % 5 },
+        |i| if (480..960).contains(&i) { 300 } else { 1 },
+        |i| 40 + i % 7,
+    ];
+    for profile in [Profile::Kv02, Profile::Kv03] {
+        let [a, b, c, d] = lengths.map(|length| {
+            let row = |i: usize| ((i as u32).to_be_bytes().to_vec(), Some(vec![i as u8; length(i)]));
+            encode_in(profile, &(0..1500).map(row).collect::<Vec<Row>>())
+        });
+        check(&mut bench, "one large value, and one a group", &a, &b, true);
+        check(&mut bench, "one group of larger values, and all", &c, &d, true);
+    }
+}
+
+/// Blocks are parsed where the offsets say that they are, wherever that is.
+#[test]
+fn damaged_offsets_are_parsed_alike() {
+    let bench = RefCell::new(Bench::new());
+    let changes = || prop::collection::vec((any::<prop::sample::Index>(), any::<u32>(), 0..4), 1..12);
+    let sound = Cell::new(0);
+    TestRunner::new(Config::with_cases(120))
+        .run(&(profile(), changes(), 0..60_usize), |(profile, changes, length)| {
+            let row = |i: usize| ((i as u32).to_be_bytes().to_vec(), Some(vec![i as u8; i % (length + 1)]));
+            let file = encode_in(profile, &(0..1100).map(row).collect::<Vec<Row>>());
+            let opened = File::open(&file).expect("a file");
+            let offsets = opened.directory.offsets;
+            let entry = |entry| opened.offset_sections().select(offsets, entry).expect("an entry") as u32;
+            let mut starts: Vec<u32> = (0..offsets.entries).map(entry).collect();
+            let ends = starts[starts.len() - 1];
+            for (at, value, kind) in changes {
+                let at = at.index(starts.len());
+                starts[at] = match kind {
+                    0 => value,
+                    1 => value % (ends + 1),
+                    2 => starts[value as usize % starts.len()],
+                    _ => starts[at].wrapping_add(value % 65).wrapping_sub(32),
+                };
+            }
+            let symbols = [
+                ("words", file.len() as u64 / 4),
+                ("records", opened.records()),
+                ("payload_bits", opened.directory.payload_bits),
+                ("common_bits", opened.value_width_bits().unwrap_or(0)),
+                ("last_key_bits", opened.last_key_bits()),
+            ];
+            let graph = match profile {
+                Profile::Kv02 => "input/parse_bytes.yaml",
+                Profile::Kv03 => "input/parse.yaml",
+            };
+            let inputs = [("file", file.clone()), ("starts", bytes(&starts))];
+            let found = bench.borrow_mut().run(graph, &symbols, &inputs);
+            sound.set(sound.get() + u32::from(found["status"] == [ALL_ONES]));
+            Ok(())
+        })
+        .expect("the same columns");
+    assert!(sound.get() < 20, "{} files were not damaged", sound.get());
+}
+
 /// Whether the reader takes the records of a file, whose other sections are sound.
 fn is_sound(file: &[u8]) -> bool {
     let mut cursor = Cursor::new(File::open(file).expect("a file"), false);
