@@ -1,4 +1,4 @@
-// The parts of single records. A lane has four records, so that columns are read four at a time.
+// The parts of single records. Columns are bound four records at a time.
 
 @group(0) @binding(0) var<storage, read> older: array<u32>;
 @group(0) @binding(1) var<storage, read> newer: array<u32>;
@@ -24,20 +24,20 @@ fn shifted(words: vec2<u32>, n: u32, skipped: u32) -> vec2<u32> {
     return vec2<u32>(held.x >> skipped, (held.y >> skipped) | (held.x << (32u - skipped)));
 }
 
-// How many bits of the window before them records keep that take over so many bits of the key before.
-fn kept_bits(takes_over: vec4<u32>, start: u32) -> vec4<u32> {
-    return min(takes_over - min(takes_over, vec4<u32>(start)), vec4<u32>(WINDOW_BITS));
+// How many bits of the window before them the four records from `record` on keep: all of them behind the last.
+fn kept_bits(record: u32, start: u32) -> vec4<u32> {
+    let takes_over = retained[record / 4u];
+    let kept = min(takes_over - min(takes_over, vec4<u32>(start)), vec4<u32>(WINDOW_BITS));
+    let counted = vec4<u32>(record) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.records);
+    return select(vec4<u32>(WINDOW_BITS), kept, counted);
 }
 
-// One record, by its columns. The window begins at bit `start` of keys.
-fn part_of(record: u32, literal_start: u32, key: u32, takes_over: u32, start: u32) -> Part {
-    if record >= params.records {
-        return NO_RECORDS;
-    }
+// The bits of a record's part, by its columns. The window begins at bit `start` of keys.
+fn record_bits(record: u32, literal_start: u32, key: u32, takes_over: u32, start: u32) -> vec2<u32> {
     let first = max(takes_over, start);
     let kept = min(first - start, WINDOW_BITS);
     let held = min(key - min(key, first), WINDOW_BITS - kept);
     let in_newer = record >= params.older_records;
     let words = payload_window64(in_newer, literal_start + (first - takes_over));
-    return Part(shifted(words, held, kept), kept);
+    return shifted(words, held, kept);
 }

@@ -23,9 +23,41 @@ fn all_before(tile: u32, lane: u32) -> Part {
     return all_lanes(lane, run);
 }
 
-fn put(record: u32, window: Part) {
+// The bits of the tile's records, then their windows. Neighbouring lanes read and store neighbouring records, and in between
+// each lane joins four in a row; a slot's place is such that both ways touch all banks.
+var<workgroup> first_words: array<u32, TILE_RECORDS>;
+var<workgroup> second_words: array<u32, TILE_RECORDS>;
+
+fn slot_of(index: u32) -> u32 {
+    return index ^ ((index / 32u) % 4u);
+}
+
+fn slot_bits(index: u32) -> vec2<u32> {
+    let slot = slot_of(index);
+    return vec2<u32>(first_words[slot], second_words[slot]);
+}
+
+fn set_slot(index: u32, bits: vec2<u32>) {
+    let slot = slot_of(index);
+    first_words[slot] = bits.x;
+    second_words[slot] = bits.y;
+}
+
+fn read_record(tile: u32, index: u32, start: u32) {
+    let record = tile * TILE_RECORDS + index;
+    var bits = vec2<u32>(0u);
     if record < params.records {
-        windows[record] = window.bits;
+        let at = record / 4u;
+        let lane = record % 4u;
+        bits = record_bits(record, literal_starts[at][lane], key_bits[at][lane], retained[at][lane], start);
+    }
+    set_slot(index, bits);
+}
+
+fn store_window(tile: u32, index: u32) {
+    let record = tile * TILE_RECORDS + index;
+    if record < params.records {
+        windows[record] = slot_bits(index);
     }
 }
 
@@ -40,16 +72,18 @@ fn window_scan(
         return;
     }
     let start = window_bit();
-    let at = tile * GROUP + lane;
-    let record = 4u * at;
-    let literal = literal_starts[at];
-    let key = key_bits[at];
-    let takes_over = retained[at];
-    var a = part_of(record, literal.x, key.x, takes_over.x, start);
-    let b = part_of(record + 1u, literal.y, key.y, takes_over.y, start);
-    let c = part_of(record + 2u, literal.z, key.z, takes_over.z, start);
-    let d = part_of(record + 3u, literal.w, key.w, takes_over.w, start);
+    read_record(tile, lane, start);
+    read_record(tile, lane + GROUP, start);
+    read_record(tile, lane + 2u * GROUP, start);
+    read_record(tile, lane + 3u * GROUP, start);
+    workgroupBarrier();
 
+    let index = 4u * lane;
+    let kept = kept_bits(tile * TILE_RECORDS + index, start);
+    var a = Part(slot_bits(index), kept.x);
+    let b = Part(slot_bits(index + 1u), kept.y);
+    let c = Part(slot_bits(index + 2u), kept.z);
+    let d = Part(slot_bits(index + 3u), kept.w);
     // What is before the tile goes in with its first record.
     if tile > 0u {
         let base = all_before(tile, lane);
@@ -61,8 +95,14 @@ fn window_scan(
     let at_a = joined(lanes_before(lane, own), a);
     let at_b = joined(at_a, b);
     let at_c = joined(at_b, c);
-    put(record, at_a);
-    put(record + 1u, at_b);
-    put(record + 2u, at_c);
-    put(record + 3u, joined(at_c, d));
+    set_slot(index, at_a.bits);
+    set_slot(index + 1u, at_b.bits);
+    set_slot(index + 2u, at_c.bits);
+    set_slot(index + 3u, joined(at_c, d).bits);
+    workgroupBarrier();
+
+    store_window(tile, lane);
+    store_window(tile, lane + GROUP);
+    store_window(tile, lane + 2u * GROUP);
+    store_window(tile, lane + 3u * GROUP);
 }

@@ -50,10 +50,10 @@ fn add(record: u32, kept: u32, behind: u32, start: u32) {
     }
     let at = record / 4u;
     let lane = record % 4u;
-    let part = part_of(record, literal_starts[at][lane], key_bits[at][lane], retained[at][lane], start);
-    let bits = window_start(part.bits, behind);
-    atomicOr(&window[0], bits.x);
-    atomicOr(&window[1], bits.y);
+    let bits = record_bits(record, literal_starts[at][lane], key_bits[at][lane], retained[at][lane], start);
+    let lasting = window_start(bits, behind);
+    atomicOr(&window[0], lasting.x);
+    atomicOr(&window[1], lasting.y);
 }
 
 @compute @workgroup_size(GROUP)
@@ -67,15 +67,8 @@ fn window_tiles(
         return;
     }
     let start = window_bit();
-    let at = tile * GROUP + lane;
-    let record = 4u * at;
-    let takes_over = retained[at];
-    let counted = vec4<u32>(record) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.records);
-    let kept = select(
-        vec4<u32>(WINDOW_BITS),
-        kept_bits(takes_over, start),
-        counted,
-    );
+    let record = tile * TILE_RECORDS + 4u * lane;
+    let kept = kept_bits(record, start);
     // The least of the records behind each of the four, and behind the one before them.
     let w = least_behind(lane, min(min(kept.x, kept.y), min(kept.z, kept.w)));
     let z = min(w, kept.w);
