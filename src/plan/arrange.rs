@@ -36,8 +36,6 @@ const WIDENING_SEARCHES: u64 = 2;
 const SLACK_OF_FLOOR: u64 = 128;
 /// Placed arenas that are above what nothing can go below by more than this share are searched for without slack.
 const TOLERABLE_OF_FLOOR: u64 = 64;
-/// Likewise of an arrangement for other sizes: searching anew costs more than so little memory.
-const TOLERABLE_WHEN_KEPT: u64 = 32;
 
 impl Effort {
     fn order_rounds(self) -> u32 {
@@ -99,9 +97,7 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
     if effort == Effort::Fast && problem.may_widen {
         let (nearly, widened) = sharing.colour(coloured.clone(), effort, SLACK_OF_FLOOR);
         let arrangement = sharing.place(&nearly.arena_of, widened, effort);
-        if arrangement.peak_bytes()
-            <= tolerable_bytes(sharing.max_load + sharing.dedicated_bytes(), TOLERABLE_OF_FLOOR)
-        {
+        if arrangement.peak_bytes() <= tolerable_bytes(sharing.max_load + sharing.dedicated_bytes()) {
             return Ok(arrangement);
         }
     }
@@ -110,7 +106,7 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
 }
 
 /// Places the buffers of a problem in the order and with the arenas of an arrangement for other sizes. None where that takes more
-/// memory than is worth a search, or does not suit the problem.
+/// memory than a fast search is content with, or does not suit the problem.
 ///
 /// A fraction of the work of a search, and as sound: which buffers may share an arena does not depend on their sizes.
 pub fn arrange_like(problem: &Problem, previous: &Arrangement) -> Option<Arrangement> {
@@ -125,12 +121,12 @@ pub fn arrange_like(problem: &Problem, previous: &Arrangement) -> Option<Arrange
     // Another order may need less for these sizes.
     let candidates = order::candidates(problem, Effort::Fast.order_rounds(), SEED);
     let bound = candidates.iter().map(|&(bound_bytes, _)| bound_bytes).min()?;
-    (arrangement.peak_bytes() <= tolerable_bytes(bound, TOLERABLE_WHEN_KEPT)).then_some(arrangement)
+    (arrangement.peak_bytes() <= tolerable_bytes(bound)).then_some(arrangement)
 }
 
-/// A sum of arenas that is one part in `parts` above the `floor`, below which none is.
-fn tolerable_bytes(floor: u64, parts: u64) -> u64 {
-    floor.saturating_add(floor / parts)
+/// A sum of arenas that a fast search is content with, where none is below `floor`.
+fn tolerable_bytes(floor: u64) -> u64 {
+    floor.saturating_add(floor / TOLERABLE_OF_FLOOR)
 }
 
 /// The buffers that share arenas, under one order.
