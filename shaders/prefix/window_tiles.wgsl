@@ -1,12 +1,22 @@
-// What each tile of records makes of the window before it. Bits of a record outlast the tile up to the least that a later
-// record keeps, so only those records are read that keep less than all behind them: at most 64 of a tile.
+// What each tile of records makes of the window before it, and in a second step what each span of tiles does that another span
+// follows, in place of its last tile: no tile of its own span asks for that one.
+//
+// Bits of a record outlast the tile up to the least that a later record keeps, so only those records are read that keep less
+// than all behind them: at most 64 of a tile.
+
+// Tiles in a span: at most GROUP.
+override SPAN_TILES: u32 = 256u;
+
+struct Params {
+    records: u32,
+    older_records: u32,
+    step: u32,
+}
+var<immediate> params: Params;
 
 @group(0) @binding(6) var<storage, read_write> tiles: array<vec4<u32>>;
 
 // The least that lanes keep, in a tree as that of window_runs.wgsl.
-const FOURS: u32 = GROUP;
-const SIXTEENS: u32 = FOURS + GROUP / 4u;
-const SIXTY_FOURS: u32 = SIXTEENS + GROUP / 16u;
 var<workgroup> least: array<u32, SIXTY_FOURS + GROUP / 64u>;
 var<workgroup> window: array<atomic<u32>, 2>;
 
@@ -56,16 +66,7 @@ fn add(record: u32, kept: u32, behind: u32, start: u32) {
     atomicOr(&window[1], lasting.y);
 }
 
-@compute @workgroup_size(GROUP)
-fn window_tiles(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
-) {
-    let tile = linear_workgroup(group, groups);
-    if tile >= ceil_div(params.records, TILE_RECORDS) {
-        return;
-    }
+fn write_tile(tile: u32, lane: u32) {
     let start = window_bit();
     let record = tile * TILE_RECORDS + 4u * lane;
     let kept = kept_bits(record, start);
@@ -81,5 +82,35 @@ fn window_tiles(
     workgroupBarrier();
     if lane == 0u {
         tiles[tile] = packed(Part(vec2<u32>(atomicLoad(&window[0]), atomicLoad(&window[1])), min(x, kept.x)));
+    }
+}
+
+// Lane t has tile t of the span.
+fn write_span(span: u32, lane: u32) {
+    let first = span * SPAN_TILES;
+    var own = NO_RECORDS;
+    if lane < SPAN_TILES {
+        own = unpacked(tiles[first + lane]);
+    }
+    let all = all_lanes(lane, own);
+    if lane == 0u {
+        tiles[first + SPAN_TILES - 1u] = packed(all);
+    }
+}
+
+@compute @workgroup_size(GROUP)
+fn window_tiles(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let index = linear_workgroup(group, groups);
+    let n = ceil_div(params.records, TILE_RECORDS);
+    if params.step == 0u {
+        if index < n {
+            write_tile(index, lane);
+        }
+    } else if (index + 1u) * SPAN_TILES < n {
+        write_span(index, lane);
     }
 }

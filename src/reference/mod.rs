@@ -75,7 +75,6 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("prefix/common", prefix::common),
     ("prefix/least_retained", prefix::least_retained),
     ("prefix/window_scan", prefix::window_scan),
-    ("prefix/window_spans", prefix::window_spans),
     ("prefix/window_tiles", prefix::window_tiles),
     ("prefix/windows", prefix::windows),
     ("rank/checkpoints", rank::checkpoints),

@@ -7,5 +7,5 @@ mod windows;
 
 pub(super) use common::common;
 pub(super) use least_retained::least_retained;
-pub(super) use window_scan::{window_scan, window_spans, window_tiles};
+pub(super) use window_scan::{window_scan, window_tiles};
 pub(super) use windows::windows;

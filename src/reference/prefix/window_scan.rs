@@ -1,4 +1,4 @@
-//! `prefix/window_tiles`, `prefix/window_spans` and `prefix/window_scan`
+//! `prefix/window_tiles` and `prefix/window_scan`
 
 use crate::reference::payload::window64;
 use crate::reference::{Call, Fault, Port};
@@ -83,28 +83,34 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// What each tile of records makes of the window before it.
+/// What each tile of records makes of the window before it, or, as the second step, what each span of tiles but the last does,
+/// in place of its last tile.
 pub(in crate::reference) fn window_tiles(call: &Call<'_>) -> Result<(), Fault> {
-    let (columns, tiles) = (Columns::new(call)?, call.port("tiles")?);
+    let tiles = call.port("tiles")?;
+    match call.number("step")? {
+        0 => tile_parts(&Columns::new(call)?, &tiles),
+        _ => span_parts(call.number("SPAN_TILES")?.max(1), &tiles),
+    }
+}
+
+fn tile_parts(columns: &Columns<'_>, tiles: &Port<'_>) -> Result<(), Fault> {
     for tile in 0..columns.tiles() {
         let mut all = NO_RECORDS;
         for record in columns.tile(tile) {
             all = all.then(columns.part(record)?);
         }
-        all.store(&tiles, tile)?;
+        all.store(tiles, tile)?;
     }
     Ok(())
 }
 
-/// What each span of tiles but the last makes of the window before it, in place of its last tile.
-pub(in crate::reference) fn window_spans(call: &Call<'_>) -> Result<(), Fault> {
-    let (tiles, span_tiles) = (call.port("tiles")?, call.number("SPAN_TILES")?.max(1));
+fn span_parts(span_tiles: u64, tiles: &Port<'_>) -> Result<(), Fault> {
     for last in (span_tiles - 1..tiles.len().saturating_sub(1)).step_by(span_tiles as usize) {
         let mut all = NO_RECORDS;
         for tile in last + 1 - span_tiles..=last {
-            all = all.then(Part::load(&tiles, tile)?);
+            all = all.then(Part::load(tiles, tile)?);
         }
-        all.store(&tiles, last)?;
+        all.store(tiles, last)?;
     }
     Ok(())
 }
