@@ -16,7 +16,7 @@
 const GROUP: u32 = 256u;
 const BLOCK_RECORDS: u32 = 15u;
 
-// Words in a tile: a multiple of RUN. With what is staged they take 4 * TILE_WORDS + 12 * STAGED + 4 bytes of workgroup memory.
+// Words in a tile, at most 2^19. All takes 4 * TILE_WORDS + 12 * STAGED + 4 * GROUP + 4 bytes of workgroup memory.
 override TILE_WORDS: u32 = 1024u;
 
 // Words in a row that an invocation makes.
@@ -30,6 +30,7 @@ const WORD_UNITS: u32 = 32u / UNIT;
 // More pieces, the parts of one record in one word, than a run has.
 const RUN_PIECES: u32 = RUN + RUN * WORD_UNITS / LEAST_RECORD + 2u;
 
+var<workgroup> probe_begins: array<u32, GROUP>;
 var<workgroup> tile_first: atomic<u32>;
 var<workgroup> tile_words: array<atomic<u32>, TILE_WORDS>;
 
@@ -44,14 +45,17 @@ var<workgroup> bodies: array<Source, STAGED>;
 fn find_record(local: u32, offset: u32) -> u32 {
     let records = survivors();
     var first = 0u;
-    for (var step = GROUP * GROUP; step > 0u; step /= GROUP) {
+    for (var step = select(GROUP, GROUP * GROUP, records > GROUP * GROUP); step > 0u; step /= GROUP) {
         let probe = first + step * local;
-        if probe < records && offsets[probe] <= offset {
+        let begins = probe < records && offsets[probe] <= offset;
+        probe_begins[local] = select(0u, 1u, begins);
+        workgroupBarrier();
+        // Offsets ascend, so this is one invocation, and nobody queues for the atomic.
+        if begins && (local == GROUP - 1u || probe_begins[local + 1u] == 0u) {
             atomicMax(&tile_first, probe);
         }
         workgroupBarrier();
         first = atomicLoad(&tile_first);
-        workgroupBarrier();
     }
     return first;
 }
