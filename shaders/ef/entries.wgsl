@@ -1,8 +1,6 @@
 // The Elias-Fano entries of an output: where each block of 15 records starts, without the common bits of the values
 // before, and at last where the payload ends.
 
-const GROUP: u32 = 256u;
-
 // Entries in a group that has a sample, and the span from which on its positions are listed.
 const SAMPLED: u32 = 256u;
 const SPARSE_SPAN: u32 = 4096u;

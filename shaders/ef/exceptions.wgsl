@@ -1,5 +1,7 @@
 // The positions of all entries of sparse groups, in 64 bits each.
 
+const GROUP: u32 = 256u;
+
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
 @group(0) @binding(1) var<storage, read> offsets: array<u32>;
 @group(0) @binding(2) var<storage, read> counts: array<u32>;

@@ -1,5 +1,7 @@
 // The highs: a one for each entry. An invocation makes a word from the entries whose positions lie in it.
 
+const GROUP: u32 = 256u;
+
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
 @group(0) @binding(1) var<storage, read> offsets: array<u32>;
 @group(0) @binding(2) var<storage, read_write> highs: array<u32>;

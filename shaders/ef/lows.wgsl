@@ -1,5 +1,7 @@
 // The low bits of all entries, one after another, from the lowest bit of the first word on.
 
+const GROUP: u32 = 256u;
+
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
 @group(0) @binding(1) var<storage, read> offsets: array<u32>;
 @group(0) @binding(2) var<storage, read_write> lows: array<u32>;

@@ -1,5 +1,7 @@
 // For each group the position of its first entry, and where its exceptions begin or all ones. Both take 64 bits.
 
+const GROUP: u32 = 256u;
+
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
 @group(0) @binding(1) var<storage, read> offsets: array<u32>;
 @group(0) @binding(2) var<storage, read> counts: array<u32>;

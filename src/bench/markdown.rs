@@ -24,8 +24,9 @@ pub fn markdown(report: &Report) -> String {
         text,
         "\nMilliseconds. A complete merge goes from two files in memory to one: opening, planning, checksums, upload, device,\n\
          download, header. Medians of {} interleaved trials in shuffled order (seed {}), ± the median distance from them, and\n\
-         the least. *First* is the first merge of the case: new sizes and new memory, in the first case also new pipelines.\n\
-         *Device* is the run up to its last wait, *download* the last wait and the outputs; checksums of inputs run beside both.\n",
+         the least. *First* is the first merge of the case: new sizes, larger memory where the cases before it had less, in the\n\
+         first case also new pipelines. A graph begins a plan with that of its merge before. *Device* is the run up to its last\n\
+         wait, *download* the last wait and the outputs; checksums of inputs run beside both.\n",
         report.trials, report.seed
     );
     for (index, case) in report.cases.iter().enumerate() {

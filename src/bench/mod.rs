@@ -6,7 +6,7 @@
 //! memory: opening, planning, checksums of inputs and output, upload, device, download. Making the inputs is not.
 //!
 //! A subject's first merge in the process makes its pipelines and memory; the first merge of a later case meets new sizes with
-//! pipelines made. Both are kept apart from the trials. Knows nothing of the command line and of how reports look;
+//! pipelines made, and with a plan for other sizes at hand (see [`Merger`]). Both are kept apart from the trials. Knows nothing of the command line and of how reports look;
 //! [`markdown`] writes one.
 
 pub mod markdown;

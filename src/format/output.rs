@@ -44,3 +44,18 @@ impl Output for &File {
         self.write_all(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_takes_pieces_anywhere() {
+        let mut out = Vec::new();
+        let pieces: [(u64, &[u8]); 5] = [(4, b"efgh"), (0, b"ab"), (6, b"GHIJ"), (12, b"m"), (3, b"")];
+        for (offset, bytes) in pieces {
+            out.write_at(offset, bytes).unwrap();
+        }
+        assert_eq!(out, b"ab\0\0efGHIJ\0\0m");
+    }
+}

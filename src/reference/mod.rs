@@ -50,7 +50,7 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("ef/lows", ef::lows),
     ("ef/samples", ef::samples),
     ("ef/select", ef::select),
-    ("ef/sparse_counts", ef::sparse_counts),
+    ("ef/sparse", ef::sparse),
     ("ef_build", ef::build_on_host),
     ("emit/bits", emit::words),
     ("emit/bytes", emit::bytes),

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use crate::graph::model::{Check, Count, NodeId, Origin, ValueId};
+use crate::graph::model::{Check, Count, NodeId, Origin, Output as GraphOutput, ValueId};
 use crate::plan::Slot;
 
 use super::backend::{Backend, Dispatch, Readback, Region};
@@ -16,6 +16,10 @@ use super::times::{Interval, NodeTime, Times, Timing};
 
 /// A status word without a failure.
 const NO_FAILURE: u32 = u32::MAX;
+
+/// Bytes of outputs of unknown length that are fetched as long as they can be. Of more the lengths are fetched first, since a round
+/// trip costs less than bytes that mean nothing.
+const UNSIZED_BYTES_MAX: u64 = 2 << 20;
 
 /// What memory is filled with before the life of a value and after it.
 const POISON: u32 = 0xdead_beef;
@@ -385,13 +389,21 @@ impl<'r> Driver<'r> {
         })
     }
 
-    /// The last read: what is still due, and the outputs.
+    /// The last read: what is still due, and the outputs. Two reads, where outputs are large and their lengths are still due.
     pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
         let graph = &self.program.graph;
-        let (counts, checks) = self.due(graph.segments.saturating_sub(1));
-        let mut regions = Vec::with_capacity(graph.outputs.len());
-        for output in &graph.outputs {
-            regions.push(self.program.region(output.value, &self.sizes)?);
+        let (mut counts, mut checks) = self.due(graph.segments.saturating_sub(1));
+        let mut regions = self.output_regions()?;
+        let unsized_bytes: u64 = (graph.outputs.iter().zip(&regions))
+            .filter(|(output, _)| self.sizes.exact(&output.len).is_none())
+            .map(|(_, region)| region.size_bytes)
+            .sum();
+        if unsized_bytes > UNSIZED_BYTES_MAX {
+            let readback = self.backend.read(self.program, &self.due_regions(&counts, &checks)?)?;
+            self.take_due(&counts, &checks, |index| readback.word(index))?;
+            self.learn_late_counts();
+            (counts, checks) = (Vec::new(), Vec::new());
+            regions = self.output_regions()?;
         }
         let outputs = regions.len();
         regions.extend(self.due_regions(&counts, &checks)?);
@@ -400,9 +412,7 @@ impl<'r> Driver<'r> {
         let readback = self.backend.read(self.program, &regions)?;
         let download = self.interval(begin);
         self.take_due(&counts, &checks, |index| readback.word(outputs + index))?;
-        for (count, number) in std::mem::take(&mut self.late_counts) {
-            self.sizes.learn(&count, number);
-        }
+        self.learn_late_counts();
         let mut names = Vec::with_capacity(outputs);
         for output in &graph.outputs {
             let len = self
@@ -425,6 +435,20 @@ impl<'r> Driver<'r> {
         (times.uploads, times.download) = (self.uploads, download);
         times.total_seconds = self.begin.elapsed().as_secs_f64();
         Ok(Outcome { names, readback, counts, times })
+    }
+}
+
+impl Driver<'_> {
+    /// Where the outputs lie, as long as they can be with what is known.
+    fn output_regions(&self) -> Result<Vec<Region>, RunError> {
+        let region = |output: &GraphOutput| self.program.region(output.value, &self.sizes);
+        self.program.graph.outputs.iter().map(region).collect()
+    }
+
+    fn learn_late_counts(&mut self) {
+        for (count, number) in std::mem::take(&mut self.late_counts) {
+            self.sizes.learn(&count, number);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ mod highs;
 mod lows;
 mod samples;
 mod select;
-mod sparse_counts;
+mod sparse;
 
 pub(super) use build_on_host::build_on_host;
 pub(super) use exceptions::exceptions;
@@ -17,7 +17,7 @@ pub(super) use highs::highs;
 pub(super) use lows::lows;
 pub(super) use samples::samples;
 pub(super) use select::select;
-pub(super) use sparse_counts::sparse_counts;
+pub(super) use sparse::sparse;
 
 use super::layout::Layout;
 use super::{Call, Fault, Port};
