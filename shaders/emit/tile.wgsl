@@ -74,13 +74,15 @@ fn put_bits(at: u32, bits: u32) {
 
 // Stages record `i`, which begins at `offset`, as number `k`, in a tile that begins at `begin`.
 fn stage_record(i: u32, k: u32, offset: u32, begin: u32) {
+    // What is read from afar is read first and without branches, so that it is waited for once.
     let entry = refs[i];
     let shared_here = shared_bits[i];
-    var control = SELECTOR + shared_here / UNIT;
-    if i % BLOCK_RECORDS != 0u {
-        control = (key_bits[refs[i - 1u]] - shared_here) / UNIT;
-    }
-    let head = head_of(entry, control, (key_bits[entry] - shared_here) / UNIT);
+    let key = key_bits[entry];
+    let key_before = key_bits[refs[max(i, 1u) - 1u]];
+    var body = source_of(entry, shared_here);
+    let is_block_start = i % BLOCK_RECORDS == 0u;
+    let control = select((key_before - shared_here) / UNIT, SELECTOR + shared_here / UNIT, is_block_start);
+    let head = head_of(entry, control, (key - shared_here) / UNIT);
     let at = UNIT * (max(offset, begin) - begin);
     let before = UNIT * (begin - min(offset, begin));
     let skipped = min(before, head.len);
@@ -88,7 +90,8 @@ fn stage_record(i: u32, k: u32, offset: u32, begin: u32) {
         put_bits(at + done - skipped, head_window(head, done));
     }
     begins_and_heads[k] = (at << HEAD_WIDTH) | (head.len - skipped);
-    bodies[k] = source_of(entry, shared_here + before - skipped);
+    body.at += before - skipped;
+    bodies[k] = body;
 }
 
 // Stages the records from `base` on that begin before the tile's end; behind them stands where that is.
