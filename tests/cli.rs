@@ -438,7 +438,7 @@ fn files_of_the_byte_profile_go_through_every_command() {
     );
     let by_graph =
         ["merge", "bytes/older.kv", "bytes/newer.kv", "-o", "by-graph.kv", "--engine", "reference"];
-    assert!(place.ok(&by_graph).contains("kv02/baseline on scalar references"));
+    assert!(place.ok(&by_graph).contains("kv02/baseline-once on scalar references"));
     assert!(place.get("by-graph.kv") == place.get("merged.kv"));
     assert!(
         place

@@ -25,8 +25,9 @@ use weft::run::{
 };
 
 /// Every graph that merges two KV03 files.
-const GRAPHS: [&str; 15] = [
+const GRAPHS: [&str; 16] = [
     "kv03/baseline",
+    "kv03/baseline-once",
     "kv03/baseline-plan",
     "kv03/baseline-tiles",
     "kv03/baseline-tiles-plan",
@@ -44,8 +45,9 @@ const GRAPHS: [&str; 15] = [
 ];
 
 /// Every graph that merges two KV02 files.
-const BYTE_GRAPHS: [&str; 10] = [
+const BYTE_GRAPHS: [&str; 11] = [
     "kv02/baseline",
+    "kv02/baseline-once",
     "kv02/baseline-tiles",
     "kv02/baseline-plan",
     "kv02/baseline-tiles-plan",
@@ -193,6 +195,8 @@ fn the_large_fixture_and_its_planned_memory() {
     let expected = merge(&[&older, &newer]).expect("a merge");
     assert_eq!(crc32c::crc32c(&expected), 0x213f_1a44, "as published");
     engine.assert_merges("complete-2", &older, &newer, &expected);
+    // Outputs so large that their lengths are fetched before them.
+    Engine::device("kv03/baseline-once").assert_merges("complete-2", &older, &newer, &expected);
     check_scratch(&mut engine, &older, &newer, 48);
     // Just past a power of two the tree has twice as many leaves as it needs.
     let shape =
@@ -415,7 +419,8 @@ fn any_two_files_by_reference() {
 fn damaged_files_by_reference() {
     let agree = |engine: &mut Engine, [older, newer]: &[Vec<u8>; 2]| assert_agrees(engine, older, newer);
     for_cases(600, damaged(Profile::Kv03), by_reference(&GRAPHS), agree);
-    let byte_graphs = ["kv02/baseline", "kv02/baseline-tiles-plan", "kv02/collision2048-compact"];
+    let byte_graphs =
+        ["kv02/baseline", "kv02/baseline-once", "kv02/baseline-tiles-plan", "kv02/collision2048-compact"];
     for_cases(400, damaged(Profile::Kv02), by_reference(&byte_graphs), agree);
 }
 
@@ -424,6 +429,7 @@ fn damaged_files_on_the_device() {
     let agree = |engine: &mut Engine, [older, newer]: &[Vec<u8>; 2]| assert_agrees(engine, older, newer);
     let graphs = [
         "kv03/baseline",
+        "kv03/baseline-once",
         "kv03/baseline-tiles-plan",
         "kv03/complete",
         "kv03/collision512-compact",
@@ -432,7 +438,7 @@ fn damaged_files_on_the_device() {
         "kv03/staging",
     ];
     for_cases(60, damaged(Profile::Kv03), graphs.map(Engine::device).into(), agree);
-    let graphs = ["kv02/baseline", "kv02/collision512"];
+    let graphs = ["kv02/baseline", "kv02/baseline-once", "kv02/collision512"];
     for_cases(60, damaged(Profile::Kv02), graphs.map(Engine::device).into(), agree);
 }
 

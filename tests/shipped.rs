@@ -50,6 +50,7 @@ fn merges_wait_as_often_as_published() {
     let mut loader = Loader::new(Library::new(Vec::new(), Vec::new()), Shaders::Ignore, &mut diagnostics);
     let waits = [
         ("kv03/baseline", 5),
+        ("kv03/baseline-once", 1),
         ("kv03/baseline-plan", 4),
         ("kv03/baseline-tiles", 5),
         ("kv03/baseline-tiles-plan", 4),

@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
     /// The graph of the gpu and reference engines: its name, as `weft list` gives it, or the path of a graph file
-    /// [default: kv02/baseline or kv03/baseline, as the files are]
+    /// [default: kv02/baseline-once or kv03/baseline-once, as the files are]
     #[arg(long, value_name = "GRAPH")]
     graph: Option<String>,
     /// Do not verify the inputs' body checksums; all other checks are made
@@ -220,8 +220,10 @@ fn graph_job<'a>(
         return Err(Failure::Usage(format!("{problem}; use --engine cpu")));
     };
     let begin = Instant::now();
-    let name =
-        args.graph.clone().unwrap_or_else(|| format!("{}/baseline", older.profile.name().to_lowercase()));
+    let name = args
+        .graph
+        .clone()
+        .unwrap_or_else(|| format!("{}/baseline-once", older.profile.name().to_lowercase()));
     let graph = Arc::new(args.library.resolve(&name, Shaders::Check)?);
     let chosen = open()?;
     let open_seconds = begin.elapsed().as_secs_f64();

@@ -389,6 +389,18 @@ impl<'r> Driver<'r> {
         })
     }
 
+    /// Where the outputs lie, as long as they can be with what is known.
+    fn output_regions(&self) -> Result<Vec<Region>, RunError> {
+        let region = |output: &GraphOutput| self.program.region(output.value, &self.sizes);
+        self.program.graph.outputs.iter().map(region).collect()
+    }
+
+    fn learn_late_counts(&mut self) {
+        for (count, number) in std::mem::take(&mut self.late_counts) {
+            self.sizes.learn(&count, number);
+        }
+    }
+
     /// The last read: what is still due, and the outputs. Two reads, where outputs are large and their lengths are still due.
     pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
         let graph = &self.program.graph;
@@ -435,20 +447,6 @@ impl<'r> Driver<'r> {
         (times.uploads, times.download) = (self.uploads, download);
         times.total_seconds = self.begin.elapsed().as_secs_f64();
         Ok(Outcome { names, readback, counts, times })
-    }
-}
-
-impl Driver<'_> {
-    /// Where the outputs lie, as long as they can be with what is known.
-    fn output_regions(&self) -> Result<Vec<Region>, RunError> {
-        let region = |output: &GraphOutput| self.program.region(output.value, &self.sizes);
-        self.program.graph.outputs.iter().map(region).collect()
-    }
-
-    fn learn_late_counts(&mut self) {
-        for (count, number) in std::mem::take(&mut self.late_counts) {
-            self.sizes.learn(&count, number);
-        }
     }
 }
 
