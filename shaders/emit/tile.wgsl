@@ -169,6 +169,7 @@ fn emit_tile(local: u32, tile: u32) {
         }
         workgroupBarrier();
         made = staged;
+        // The last that was staged is staged again, now with an end.
         base += STAGED - 1u;
     }
     for (var word = local; word < min(TILE_WORDS, words - first_word); word += GROUP) {
