@@ -1,7 +1,7 @@
-// The payload of the output. An invocation makes a word: for each record in it, what the word covers of both codes and
-// of the stretch that is copied.
+// The payload of an output of the bit profile, a tile a workgroup.
 
-const GROUP: u32 = 256u;
+// The shortest record is that of the empty key: codes of three bits and of one, and a tombstone.
+const LEAST_RECORD: u32 = 5u;
 
 @group(0) @binding(0) var<storage, read> output_layout: array<u32>;
 @group(0) @binding(1) var<storage, read> key_bits: array<u32>;
@@ -10,25 +10,29 @@ const GROUP: u32 = 256u;
 @group(0) @binding(4) var<storage, read> offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> payload: array<u32>;
 
-// 32 bits of a record from bit `at` on, which is inside it; zeros follow its end.
-fn record_window(record: Record, at: u32) -> u32 {
-    var bits = 0u;
-    if at < record.control_len {
-        bits = golomb_window(record.control, at);
+// What a record begins with: two numbers, and the bits that the code of the first and both codes take.
+struct Head {
+    control: u32,
+    suffix: u32,
+    control_len: u32,
+    len: u32,
+}
+
+fn head_of(entry: u32, control: u32, suffix: u32) -> Head {
+    let control_len = golomb_len(control);
+    return Head(control, suffix, control_len, control_len + golomb_len(suffix));
+}
+
+// 32 bits of a head from bit `at` on, which is inside it; zeros follow its end.
+fn head_window(head: Head, at: u32) -> u32 {
+    if at >= head.control_len {
+        return golomb_window(head.suffix, at - head.control_len);
     }
-    if at < record.codes_len && at + 32u > record.control_len {
-        if at >= record.control_len {
-            bits |= golomb_window(record.suffix, at - record.control_len);
-        } else {
-            bits |= golomb_window(record.suffix, 0u) >> (record.control_len - at);
-        }
+    let bits = golomb_window(head.control, at);
+    if at + 32u <= head.control_len {
+        return bits;
     }
-    if at >= record.codes_len {
-        bits = source_window(record.source, at - record.codes_len);
-    } else if at + 32u > record.codes_len {
-        bits |= source_window(record.source, 0u) >> (record.codes_len - at);
-    }
-    return first_bits(bits, record.length - at);
+    return bits | (golomb_window(head.suffix, 0u) >> (head.control_len - at));
 }
 
 @compute @workgroup_size(GROUP)
@@ -37,23 +41,5 @@ fn words(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let word = linear_invocation(group, groups, local, GROUP);
-    let all_bits = payload_extent();
-    if word >= ceil_div(all_bits, 32u) {
-        return;
-    }
-    let first = 32u * word;
-    let wanted = min(all_bits - first, 32u);
-    var i = record_with(first);
-    var bits = 0u;
-    var filled = 0u;
-    // Each record gives at least one bit.
-    for (var k = 0u; k < 32u && filled < wanted; k += 1u) {
-        let record = record_at(i);
-        let at = first + filled - record.start;
-        bits |= record_window(record, at) >> filled;
-        filled += min(record.length - at, 32u);
-        i += 1u;
-    }
-    payload[word] = swap_bytes(bits);
+    emit_tile(local, linear_workgroup(group, groups));
 }

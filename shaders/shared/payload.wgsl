@@ -4,10 +4,14 @@
 // 32 bits from bit `at` of an input on; zeros follow the end of the file. Of damaged inputs `at` can be anything.
 fn payload_window(in_newer: bool, at: u32) -> u32 {
     let word = at / 32u;
+    // Neighbouring invocations read different inputs: what both branches would do alike stands behind them.
+    var pair: vec2<u32>;
     if in_newer {
-        return window_of(newer_word(word), newer_word(word + 1u), at % 32u);
+        pair = vec2<u32>(newer_word(word), newer_word(word + 1u));
+    } else {
+        pair = vec2<u32>(older_word(word), older_word(word + 1u));
     }
-    return window_of(older_word(word), older_word(word + 1u), at % 32u);
+    return window_of(pair.x, pair.y, at % 32u);
 }
 
 // The 64 bits from bit `at` of an input on, likewise.

@@ -160,7 +160,8 @@ fn cost_lines([before, after]: &[Costs; 2]) -> String {
         let change = match (before, after) {
             (Some(before), Some(after)) if before == after => "same".to_owned(),
             (Some(before), Some(after)) if before > 0 => {
-                format!("{:+.2} %", (after as f64 / before as f64 - 1.0) * 100.0)
+                // Rounded first, and 0 added: no negative zero.
+                format!("{:+.2} %", ((after as f64 / before as f64 - 1.0) * 1e4).round() / 100.0 + 0.0)
             }
             _ => String::new(),
         };

@@ -606,9 +606,20 @@ impl Checker<'_> {
             self.both(in_pass, immediates.span, message, "the immediates").help =
                 Some("they must have the same names in the same order".into());
         }
+        let errors_before = self.diagnostics.len();
         for member in members.iter().filter(|member| !member.is_u32) {
             let message = format!("the immediate `{}` is not a u32", member.name);
             self.both(in_pass, immediates.span, message, "the immediates");
+        }
+        let words = members.len() as u32;
+        if self.diagnostics.len() == errors_before && immediates.size_bytes != 4 * words {
+            let message = format!(
+                "the immediates have {} bytes, and {words} params one after the other have {}",
+                immediates.size_bytes,
+                4 * words
+            );
+            self.both(in_pass, immediates.span, message, "the immediates").help =
+                Some("take @align and @size away".into());
         }
     }
 

@@ -154,6 +154,8 @@ pub struct Immediates {
     pub span: Option<Span>,
     /// The members of its struct; none if it is not a struct.
     pub members: Option<Vec<ImmediateMember>>,
+    /// Bytes of it, padding included.
+    pub size_bytes: u32,
 }
 
 /// Atomic functions that commute with one another.
@@ -319,6 +321,7 @@ impl Shader {
         Some(Immediates {
             span: self.source.first_line(self.module.global_variables.get_span(handle)),
             members: members.map(|members| members.iter().map(describe).collect()),
+            size_bytes: self.module.types[variable.ty].inner.size(self.module.to_ctx()),
         })
     }
 

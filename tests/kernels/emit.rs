@@ -1,6 +1,6 @@
 //! Emission: the payload and the Elias-Fano sections of outputs, against the files that the CPU engine writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use weft::fixture::{Side, adversarial, complete};
@@ -423,6 +423,74 @@ fn windows_of_codes_and_files_are_exact() {
     assert_eq!(wrong.map(|i| &asked[4 * i..4 * i + 4]), None);
 }
 
+// ---- tiles -----------------------------------------------------------------------------------------------------
+
+/// Bits of the payload that a workgroup makes, and how many records it stages at a time.
+const TILE: u64 = 32 * 1024;
+const STAGED: usize = 512;
+
+fn check_file(bench: &mut Bench, name: &str, profile: Profile, rows: &[Row]) -> Columns {
+    let (file, empty) = (encode_in(profile, rows), encode_in(profile, &[]));
+    check_merge(bench, name, &file, &empty, &file);
+    check_merge(bench, name, &empty, &file, &file);
+    Columns::of(&file, &empty)
+}
+
+#[test]
+fn tiles_with_more_records_than_are_staged_are_emitted() {
+    let mut bench = Bench::new();
+    for (profile, rounds) in [(Profile::Kv03, 5), (Profile::Kv02, 2)] {
+        for records in [STAGED - 1, STAGED, STAGED + 1, 2 * STAGED - 1, 7000] {
+            let tombstone = |i: usize| ((i as u16).to_be_bytes().to_vec(), None);
+            let rows: Vec<Row> = (0..records).map(tombstone).collect();
+            let columns = check_file(&mut bench, "tombstones", profile, &rows);
+            let in_first = |offset: &&u32| u64::from(**offset) * columns.unit < TILE;
+            let begin_there = columns.offsets.iter().filter(in_first).count();
+            assert!(begin_there == records || begin_there > rounds * (STAGED - 1), "{begin_there} in a tile");
+        }
+    }
+}
+
+/// Records about as long as a tile, so that the ends of tiles fall on most places of their heads.
+#[test]
+fn tiles_that_end_within_heads_are_emitted() {
+    let mut bench = Bench::new();
+    // Heads of 50 bits and of 6 bytes, the latter with a count of the value, as not all are equally long.
+    for (profile, value, head) in [(Profile::Kv03, 3486, 50), (Profile::Kv02, 3487, 48)] {
+        let mut places = BTreeSet::new();
+        for longer in 1..=4 {
+            let row = |i: u8| {
+                let key = [vec![i], vec![b'k'; 600]].concat();
+                let longer = if profile == Profile::Kv02 { i < longer } else { i % 5 < longer };
+                (key, Some(vec![!i; value + usize::from(longer)]))
+            };
+            let rows: Vec<Row> = (0..60).map(row).collect();
+            let columns = check_file(&mut bench, "records as long as a tile", profile, &rows);
+            let before_end = |offset: &u32| TILE - u64::from(*offset) * columns.unit % TILE;
+            places.extend(columns.offsets.iter().map(before_end).filter(|&place| place < head));
+        }
+        assert!(places.len() as u64 >= (head / profile.unit().bits() - 1).min(40), "only {places:?}");
+    }
+}
+
+/// The payload ends shortly before, with and behind a tile.
+#[test]
+fn last_words_of_tiles_are_emitted() {
+    let mut bench = Bench::new();
+    for profile in [Profile::Kv03, Profile::Kv02] {
+        let mut left = BTreeSet::new();
+        for (tombstones, value) in (0..4).flat_map(|t| (4070..4096).step_by(3).map(move |v| (t, v))) {
+            let short = (0..tombstones).map(|i| (vec![i], None));
+            let rows: Vec<Row> = short.chain([(vec![9], Some(vec![0xa5; value]))]).collect();
+            let file = encode_in(profile, &rows);
+            check_merge(&mut bench, "a tile", &file, &encode_in(profile, &[]), &file);
+            let columns = Columns::of(&file, &encode_in(profile, &[]));
+            left.insert((u64::from(columns.extent) * columns.unit) as i64 - TILE as i64);
+        }
+        assert!(left.first() < Some(&-32) && left.last() > Some(&32), "{left:?}");
+    }
+}
+
 // ---- alignment and damage --------------------------------------------------------------------------------------
 
 #[test]
@@ -455,7 +523,7 @@ fn emission_of_nonsense_ends() {
     ];
     for shift in [0, 8, 16, 24, 31] {
         let shifted = |column: usize| bytes(&columns[column].iter().map(|x| x >> shift).collect::<Vec<_>>());
-        let inputs = [
+        let inputs = vec![
             ("output_layout", bytes(&[1000, 70_001, 0, 0, 0, 0, 0, 0])),
             ("older", bytes(&noise(80, 7))),
             ("newer", bytes(&noise(80, 8))),
@@ -469,6 +537,10 @@ fn emission_of_nonsense_ends() {
         let mut bench = Bench::new();
         let outputs = bench.run_on_device("emit/payload.yaml", &symbols, &inputs);
         assert_eq!(outputs["words"].len(), 70_001_usize.div_ceil(32));
+        let in_bytes = symbols.map(|(name, n)| if n == 70_001 { ("payload_bytes", n) } else { (name, n) });
+        let with_values = [inputs.clone(), vec![("value_bits", shifted(1))]].concat();
+        let outputs = bench.run_on_device("emit/payload_bytes.yaml", &in_bytes, &with_values);
+        assert_eq!(outputs["bytes"].len(), 70_001_usize.div_ceil(4));
         let symbols = [("records", 1000), ("survivors", 1000), ("payload_bits", 70_001), ("arena_words", 80)];
         let unused = |input: &(&str, Vec<u8>)| !["newer", "retained"].contains(&input.0);
         let renamed = |(name, column)| match name {

@@ -68,7 +68,6 @@ impl Kernels {
             let (Some(kernel), Some(key)) = (&node.pass.kernel, key) else { continue };
             if !self.made.contains_key(key) && missing.iter().all(|(_, _, known)| *known != key) {
                 check_limits(gpu, node.group_size, node, kernel)?;
-                check_params(node, kernel)?;
                 missing.push((node, kernel, key));
             }
         }
@@ -110,23 +109,6 @@ fn check_limits(gpu: &Gpu, invocations: u64, node: &Node, kernel: &DeviceKernel)
         u64::from(kernel.shader.needs_subgroups),
         u64::from(gpu.has_subgroups()),
     )
-}
-
-/// Refuses params that do not lie one after the other, which is how they are handed over.
-fn check_params(node: &Node, kernel: &DeviceKernel) -> Result<(), RunError> {
-    let module = &kernel.shader.module;
-    for (_, variable) in module.global_variables.iter() {
-        let bytes = module.types[variable.ty].inner.size(module.to_ctx());
-        if variable.space == naga::AddressSpace::Immediate && bytes != params_bytes(node) {
-            let text = format!(
-                "the immediates of pass `{}` have {bytes} bytes, and its params {}; take @align and @size away",
-                node.pass.name(),
-                params_bytes(node)
-            );
-            return Err(RunError::Device { node: Some(node.name.clone()), text });
-        }
-    }
-    Ok(())
 }
 
 /// Bytes of a node's params: a word each.
