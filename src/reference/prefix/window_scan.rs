@@ -87,7 +87,7 @@ impl<'a> Columns<'a> {
 /// in place of its last tile.
 pub(in crate::reference) fn window_tiles(call: &Call<'_>) -> Result<(), Fault> {
     let tiles = call.port("tiles")?;
-    match call.number("step")? {
+    match call.step {
         0 => tile_parts(&Columns::new(call)?, &tiles),
         _ => span_parts(call.number("SPAN_TILES")?.max(1), &tiles),
     }
