@@ -159,7 +159,7 @@ proptest! {
             let proof = validate(&other, &arrangement).expect("the plan is sound");
             simulate(&other, &arrangement);
             let anew = validate(&other, &fast(&other)).unwrap();
-            assert!(64 * proof.peak_bytes <= 65 * anew.bound_bytes, "{proof:?} {anew:?}");
+            assert!(32 * proof.peak_bytes <= 33 * anew.bound_bytes, "{proof:?} {anew:?}");
         }
     }
 
@@ -565,7 +565,7 @@ fn plans_serve_other_sizes() {
         for records in [3, 90_000, 110_000, 6_000_000] {
             let sizes = sizes(&graph, records);
             let alike = plan_like(&previous, &graph, &sizes, &options).unwrap();
-            assert!(alike.ratio() <= 1.02, "{name} at {records}: {}", alike.ratio());
+            assert!(alike.ratio() <= 1.03125, "{name} at {records}: {}", alike.ratio());
             assert_eq!(alike.symbols, sizes);
             match (&alike.order, &alike.widened) == (&previous.order, &previous.widened) {
                 true => served += 1,

@@ -11,8 +11,8 @@
 const GROUP: u32 = 32u;
 const BLOCK_RECORDS: u32 = 15u;
 // Records of each block whose columns are stored at a time: a divisor of 15. It is odd, so that lanes write to all banks.
-const ROUND_RECORDS: u32 = 15u;
-// Vectors of four words for the bytes of blocks: 18 bytes a record. With the columns they are less than 16 KiB.
+const ROUND_RECORDS: u32 = 5u;
+// Vectors of four words for the bytes of blocks: 18 bytes a record. The less memory, the more workgroups run at once.
 const STAGE_VECTORS: u32 = 540u;
 const NOTHING: u32 = 0xffffffffu;
 

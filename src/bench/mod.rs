@@ -140,7 +140,7 @@ pub enum Engine {
     /// A graph on a backend of its own.
     Graph {
         /// The graph.
-        merger: Merger,
+        merger: Box<Merger>,
         /// What runs it.
         backend: Box<dyn Backend>,
     },
@@ -474,7 +474,7 @@ mod tests {
     fn a_suite_compares_every_output_with_the_streaming_engine() {
         let graph = Arc::new(Graph::load(Library::default(), "kv03/baseline").unwrap());
         let backend = Box::new(ReferenceBackend::new());
-        let merger = Merger::new(graph, backend.plan_options(), false);
+        let merger = Box::new(Merger::new(graph, backend.plan_options(), false));
         let reference = Engine::Graph { merger, backend };
         let mut subjects = [
             Subject { label: "cpu".to_owned(), engine: Engine::Cpu },

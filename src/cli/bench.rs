@@ -127,12 +127,12 @@ fn subjects(args: &Args, suite: &Suite) -> Result<Vec<Subject>, Failure> {
                     Some(gpu) => Arc::clone(gpu),
                     None => Arc::clone(gpu.insert(Arc::clone(args.device.open()?.gpu()))),
                 };
-                let merger = Merger::new(graph, gpu.plan_options(), gpu.is_cpu());
+                let merger = Box::new(Merger::new(graph, gpu.plan_options(), gpu.is_cpu()));
                 let backend = Box::new(GpuBackend::new(gpu));
                 (format!("gpu {name}"), Engine::Graph { merger, backend })
             } else {
                 let backend = Box::new(ReferenceBackend::new());
-                let merger = Merger::new(graph, backend.plan_options(), false);
+                let merger = Box::new(Merger::new(graph, backend.plan_options(), false));
                 (format!("reference {name}"), Engine::Graph { merger, backend })
             };
             subjects.push(Subject { label, engine });

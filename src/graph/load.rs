@@ -147,8 +147,12 @@ impl Loader {
                 Err(error) => diagnostics.push(*error),
             }
         }
-        let complete = opened.len() == files.len();
-        complete.then(|| Shader::compile(self.library.sources(), &opened, entry, diagnostics)).flatten()
+        if opened.len() < files.len() {
+            return None;
+        }
+        let is_shipped = opened.iter().all(|&file| self.library.is_shipped(file));
+        let shader = Shader::compile(self.library.sources(), &opened, entry, diagnostics)?;
+        Some(Shader { is_shipped, ..shader })
     }
 
     /// The graph or overlay in a file.

@@ -182,6 +182,8 @@ pub struct Shader {
     pub entry: String,
     /// Whether it needs a device with subgroups.
     pub needs_subgroups: bool,
+    /// Whether all of its files are shipped ones, of which is known that their loops end.
+    pub is_shipped: bool,
     /// Names of all storage variables of the files, used or not.
     pub declared_storage: Vec<String>,
     /// Names of all overrides of the files, used or not.
@@ -468,6 +470,7 @@ fn compile_joined(source: &JoinedSource, entry: &Spanned<String>) -> Result<Shad
         info,
         entry: entry.value.clone(),
         needs_subgroups,
+        is_shipped: false,
         declared_storage,
         declared_overrides,
     })

@@ -197,6 +197,11 @@ impl Library {
         self.opened[file.0 as usize].name.as_deref()
     }
 
+    /// Whether a file is one of those that weft ships.
+    pub fn is_shipped(&self, file: FileId) -> bool {
+        matches!(self.opened[file.0 as usize].location, Location::Shipped(..))
+    }
+
     /// Opens what a file calls `name`, at `at`: a pass or graph by name or by a path that starts with `./` or `../`.
     pub fn open(&mut self, kind: Kind, name: &str, at: Span) -> Result<FileId, Box<Diagnostic>> {
         match is_relative_path(name) {
@@ -543,6 +548,7 @@ mod tests {
         let at = plain.sources().whole(by_path);
         let shipped = plain.open(Kind::Shader, "shared/grid.wgsl", at).unwrap();
         assert_eq!(plain.sources().name(shipped), "<shipped>/shaders/shared/grid.wgsl");
+        assert!(plain.is_shipped(shipped));
     }
 
     #[test]

@@ -36,6 +36,8 @@ const WIDENING_SEARCHES: u64 = 2;
 const SLACK_OF_FLOOR: u64 = 128;
 /// Placed arenas that are above what nothing can go below by more than this share are searched for without slack.
 const TOLERABLE_OF_FLOOR: u64 = 64;
+/// An arrangement for other sizes is given up where its arenas are above that by more than this share.
+const TOLERABLE_AGAIN_OF_FLOOR: u64 = 32;
 
 impl Effort {
     fn order_rounds(self) -> u32 {
@@ -97,7 +99,8 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
     if effort == Effort::Fast && problem.may_widen {
         let (nearly, widened) = sharing.colour(coloured.clone(), effort, SLACK_OF_FLOOR);
         let arrangement = sharing.place(&nearly.arena_of, widened, effort);
-        if arrangement.peak_bytes() <= tolerable_bytes(sharing.max_load + sharing.dedicated_bytes()) {
+        let floor = sharing.max_load + sharing.dedicated_bytes();
+        if arrangement.peak_bytes() <= floor.saturating_add(floor / TOLERABLE_OF_FLOOR) {
             return Ok(arrangement);
         }
     }
@@ -106,7 +109,7 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
 }
 
 /// Places the buffers of a problem in the order and with the arenas of an arrangement for other sizes. None where that takes more
-/// memory than a fast search is content with, or does not suit the problem.
+/// than a 32nd above what nothing can go below, or does not suit the problem.
 ///
 /// A fraction of the work of a search, and as sound: which buffers may share an arena does not depend on their sizes.
 pub fn arrange_like(problem: &Problem, previous: &Arrangement) -> Option<Arrangement> {
@@ -121,12 +124,8 @@ pub fn arrange_like(problem: &Problem, previous: &Arrangement) -> Option<Arrange
     // Another order may need less for these sizes.
     let candidates = order::candidates(problem, Effort::Fast.order_rounds(), SEED);
     let bound = candidates.iter().map(|&(bound_bytes, _)| bound_bytes).min()?;
-    (arrangement.peak_bytes() <= tolerable_bytes(bound)).then_some(arrangement)
-}
-
-/// A sum of arenas that a fast search is content with, where none is below `floor`.
-fn tolerable_bytes(floor: u64) -> u64 {
-    floor.saturating_add(floor / TOLERABLE_OF_FLOOR)
+    (arrangement.peak_bytes() <= bound.saturating_add(bound / TOLERABLE_AGAIN_OF_FLOOR))
+        .then_some(arrangement)
 }
 
 /// The buffers that share arenas, under one order.

@@ -121,6 +121,26 @@ impl Program {
         names.join("` or `")
     }
 
+    /// The nodes that can have put a code into a status word or an earlier version of it, for messages; all of its writers if none
+    /// of them knows the code.
+    pub(super) fn finders(&self, status: ValueId, code: u32) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        let mut version = Some(status);
+        while let Some(id) = version {
+            let value = &self.graph.values[id.0 as usize];
+            let knows = |node: &&NodeId| {
+                let node = self.node(**node);
+                let ports = node.bindings.iter().filter(|binding| binding.after == Some(id));
+                let codes = ports.filter_map(|binding| node.pass.port(binding.port).codes.as_ref());
+                codes.flat_map(|codes| &codes.texts).any(|(known, _)| *known == code)
+            };
+            names.extend(value.writers().iter().filter(knows).map(|&node| self.node(node).name.as_str()));
+            version = value.previous;
+        }
+        names.sort_unstable();
+        if names.is_empty() { self.writers(status) } else { names.join("` or `") }
+    }
+
     /// Every buffer with what the host does with it.
     pub(super) fn lives(&self) -> impl Iterator<Item = Life<'_>> {
         let graph = &self.graph;
