@@ -1,8 +1,9 @@
 //! The GPU backend: wgpu, on any adapter with compute.
 //!
 //! [`device`] finds and opens an adapter, [`kernels`] makes pipelines and keeps them, [`memory`] makes arenas and moves
-//! bytes in and out, [`params`] stands in for immediates where there are none; this file encodes. One submission a segment: dispatches collect in one compute pass, and a read ends
-//! it. When nodes are timed each has a compute pass of its own, with a timestamp on either side.
+//! bytes in and out, [`params`] stands in for immediates where there are none; this file encodes. Dispatches of a segment collect in one compute pass, which is handed over when there are a few, so that the
+//! device begins while the host goes on, and when a read ends the segment. When segments are timed they are handed over whole, and when nodes
+//! are timed each has a compute pass of its own, with a timestamp on either side.
 
 mod device;
 mod kernels;
@@ -28,6 +29,9 @@ use kernels::{Kernel, Kernels};
 use memory::Memory;
 use params::Params;
 
+/// Nodes that are handed over together. A submission costs the host about what encoding one or two nodes does.
+const NODES_OF_A_PART: usize = 8;
+
 /// Queries of one query set, which is what wgpu allows.
 const QUERIES_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES;
 
@@ -42,6 +46,8 @@ pub struct GpuBackend {
     /// Kernels and bind groups of the program that was prepared last, and of others like it.
     prepared: Option<Prepared>,
     recording: Option<Recording>,
+    /// What has been handed over of the segment that is recorded.
+    parts: Option<SegmentTime>,
     clock: Option<Clock>,
     timing: Timing,
     alone: bool,
@@ -79,7 +85,8 @@ struct Recording {
     begin: Instant,
     /// What the pairs of timestamps in the clock's queries are around, in order: a node, or else all that was recorded.
     stamped: Vec<Option<NodeId>>,
-    /// The last node, for the error of a submission of one.
+    /// How many nodes are recorded, and the last of them, for the error of a submission of one.
+    nodes: usize,
     node: Option<NodeId>,
 }
 
@@ -107,6 +114,7 @@ impl GpuBackend {
             params: Params::default(),
             prepared: None,
             recording: None,
+            parts: None,
             clock: None,
             timing: Timing::None,
             alone: false,
@@ -135,13 +143,25 @@ impl GpuBackend {
                 pass: None,
                 begin: Instant::now(),
                 stamped: Vec::new(),
+                nodes: 0,
                 node: None,
             }
         })
     }
 
-    /// Submits what is recorded; errors of recording and submitting come out here. Gives what was recorded with timestamps.
+    /// Submits what is recorded and ends the segment. Gives what was recorded with timestamps.
     fn submit(
+        &mut self,
+        program: &Program,
+        copies: impl FnOnce(&mut CommandEncoder),
+    ) -> Result<Vec<Option<NodeId>>, RunError> {
+        let stamped = self.hand_over(program, copies)?;
+        self.times.segments.extend(self.parts.take());
+        Ok(stamped)
+    }
+
+    /// Submits what is recorded; errors of recording and submitting come out here. Gives what was recorded with timestamps.
+    fn hand_over(
         &mut self,
         program: &Program,
         copies: impl FnOnce(&mut CommandEncoder),
@@ -161,8 +181,9 @@ impl GpuBackend {
         tracing::debug_span!("submit").in_scope(|| self.gpu.queue.submit([commands]));
         let submit_seconds = begin.elapsed().as_secs_f64();
         let begin_seconds = recording.begin.saturating_duration_since(self.epoch).as_secs_f64();
-        let times = SegmentTime { begin_seconds, encode_seconds, submit_seconds, ..SegmentTime::default() };
-        self.times.segments.push(times);
+        let times = self.parts.get_or_insert(SegmentTime { begin_seconds, ..SegmentTime::default() });
+        times.encode_seconds += encode_seconds;
+        times.submit_seconds += submit_seconds;
         let node = recording.node.filter(|_| self.alone).map(|node| program.node(node).name.clone());
         for scope in recording.scopes {
             if let Some(error) = device::block_on(scope.pop()) {
@@ -283,7 +304,7 @@ impl Backend for GpuBackend {
 
     fn prepare(&mut self, program: &Program) -> Result<(), RunError> {
         // What an earlier run, stopped by an error, left behind.
-        self.recording = None;
+        (self.recording, self.parts) = (None, None);
         self.params.discard();
         self.times = Times::default();
         if self.timing != Timing::None {
@@ -338,7 +359,7 @@ impl Backend for GpuBackend {
         let kernel = prepared.kernels[index].as_ref().expect("only device nodes are dispatched");
         let (_, group) = prepared.bound[index].as_ref().expect("it was just bound");
         let recording = self.recording.as_mut().expect("just begun");
-        recording.node = Some(dispatch.node);
+        (recording.nodes, recording.node) = (recording.nodes + 1, Some(dispatch.node));
         if each || recording.pass.is_none() {
             let stamp = 2 * recording.stamped.len() as u32;
             let has_room = |clock: &&Clock| timing != Timing::None && stamp + 2 <= clock.count;
@@ -390,6 +411,8 @@ impl Backend for GpuBackend {
             if !stamped.is_empty() {
                 self.read_stamps(&stamped)?;
             }
+        } else if timing == Timing::None && recording.nodes == NODES_OF_A_PART {
+            self.hand_over(program, |_| {})?;
         }
         Ok(())
     }
