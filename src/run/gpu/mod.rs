@@ -29,8 +29,8 @@ use kernels::{Kernel, Kernels};
 use memory::Memory;
 use params::Params;
 
-/// Nodes that are handed over together. A submission costs the host about what encoding one or two nodes does.
-const NODES_OF_A_PART: usize = 8;
+/// Nodes that are handed over together: as many as encode in about the time that the device takes to begin.
+const NODES_OF_A_PART: usize = 16;
 
 /// Queries of one query set, which is what wgpu allows.
 const QUERIES_MAX: u32 = wgpu::QUERY_SET_MAX_QUERIES;
