@@ -29,7 +29,7 @@ use kernels::{Kernel, Kernels};
 use memory::Memory;
 use params::Params;
 
-/// Nodes that are handed over together: as many as encode in about the time that the device takes to begin.
+/// Nodes that are handed over together: of 8, 16 and all, 16 was best for merges on an H200.
 const NODES_OF_A_PART: usize = 16;
 
 /// Queries of one query set, which is what wgpu allows.
