@@ -122,6 +122,10 @@ fn verification_names_the_broken_node_port_and_element() {
     let folder = broken_shaders();
     let library = Library::new(Vec::new(), vec![folder.path().to_owned()]);
     let graph = Arc::new(Graph::load(library, "sort/digit").expect("a graph"));
+    for node in &graph.nodes {
+        let kernel = node.pass.kernel.as_ref().expect("a shader");
+        assert_eq!(kernel.shader.is_shipped, node.name != "scan/apply", "{}", node.name);
+    }
     let numbers = BTreeMap::from([("n".to_owned(), 20_000), ("shift".to_owned(), 8)]);
     let program = Program::new(graph, &numbers, &gpu().plan_options()).expect("a plan");
     let keys = bytes(&noise(20_000));
