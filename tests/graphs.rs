@@ -553,6 +553,41 @@ fn damage_inside_a_block_is_what_is_named() {
     }
 }
 
+/// Blocks whose first keys retain far more than there is pass the parser, and the payload that follows is longer than any can be. A
+/// device goes on to the end, where the check is looked at; a reference stops, and it is the check that is told.
+#[test]
+fn damage_is_told_where_references_stop() {
+    let row = |i: u16| ([&[b'k'; 200], &i.to_be_bytes()[..]].concat(), None);
+    let mut file = encode_in(Profile::Kv02, &(0..600).map(row).collect::<Vec<Row>>());
+    let opened = File::open(&file).expect("a file");
+    let starts: Vec<u64> = (1..40).map(|block| opened.block_start(block).expect("a block") / 8).collect();
+    for start in starts.iter().step_by(2) {
+        let control = Profile::Kv02.payload_offset() as usize + *start as usize;
+        // What is retained takes two bytes as it is; now it is 2,400.
+        file[control..control + 2].copy_from_slice(&[0xe0, 0x12]);
+    }
+    repair_checksums(&mut file);
+    let empty = encode_in(Profile::Kv02, &[]);
+    let told = |engine: &str, error: RunError| match error {
+        RunError::Status { text, node, position: 1, .. } => {
+            assert_eq!(text, "a key retains more bits than the key before it has", "{engine}");
+            assert_eq!(node, "older_ascends` or `older_parse", "{engine}");
+        }
+        other => panic!("{engine}: {other:?}"),
+    };
+    for mut engine in engines(&["kv02/baseline-once"]) {
+        engine.merger.cpu_adapter = false;
+        let bound = engine.bind(&file, &empty).expect("it opens");
+        let (program, backend) = (bound.program().expect("records"), engine.backend.as_mut());
+        let inputs: [(&str, &[u8]); 2] = [("older", &file), ("newer", &empty)];
+        told(&engine.name, run(program, backend, &inputs, RunOptions::default()).expect_err("damage"));
+        match verify(program, backend, &inputs).expect_err("damage") {
+            VerifyError::Run { error, .. } => told("verification", *error),
+            VerifyError::Differs(difference) => panic!("{difference}"),
+        }
+    }
+}
+
 #[test]
 fn files_of_another_profile_are_refused_before_anything_runs() {
     let rows = [(b"a".to_vec(), None)];
