@@ -3,9 +3,9 @@
 //!     cargo bench --bench plan -- [--best] [--problems N] [--graphs | FOLDER]
 //!
 //! With `--graphs`: every shipped graph at 2^19 records, from the numbers of its symbols to a program, whose plan is
-//! validated within that time, and the same with a plan for other numbers at hand. Without a folder: N (1,000) random pipelines of 8 to 80 buffers, seeds 0 to N - 1. With one: every `*.csv` in it is
-//! a placement problem in the format of MiniMalloc, `id,lower,upper,size` with buffers live in [lower, upper), packed
-//! into one arena by the longer search. One thread. Time is that of planning alone; every plan is validated.
+//! validated within that time, and the same with the plan before at hand. Without a folder: N (1,000) random pipelines of 8
+//! to 80 buffers, seeds 0 to N - 1. With one: every `*.csv` in it is a placement problem in the format of MiniMalloc,
+//! `id,lower,upper,size` with buffers live in [lower, upper), packed into one arena by the longer search. One thread. Time is that of planning alone; every plan is validated.
 
 #[path = "random_problem.rs"]
 mod random_problem;

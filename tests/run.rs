@@ -122,6 +122,10 @@ fn verification_names_the_broken_node_port_and_element() {
     let folder = broken_shaders();
     let library = Library::new(Vec::new(), vec![folder.path().to_owned()]);
     let graph = Arc::new(Graph::load(library, "sort/digit").expect("a graph"));
+    for node in &graph.nodes {
+        let kernel = node.pass.kernel.as_ref().expect("a shader");
+        assert_eq!(kernel.shader.is_shipped, node.name != "scan/apply", "{}", node.name);
+    }
     let numbers = BTreeMap::from([("n".to_owned(), 20_000), ("shift".to_owned(), 8)]);
     let program = Program::new(graph, &numbers, &gpu().plan_options()).expect("a plan");
     let keys = bytes(&noise(20_000));
@@ -319,6 +323,40 @@ fn errors_while_a_segment_is_recorded_stop_only_that_run() {
             assert!(message.contains("workgroups"), "{message}");
         }
         check_sort(&mut backend);
+    }
+}
+
+/// A plan that the device has no memory for leaves arenas of which some are new. What was bound before is not what they are now.
+#[test]
+fn plans_too_large_for_the_device_stop_only_that_run() {
+    let graph = STEPS_GRAPH
+        .replace("symbols: {n: steps}", "symbols: {n: threes, m: fives}")
+        .replace("{n: n, factor: 5}", "{n: m, factor: 5}");
+    let (_folder, graph) = own_graph(STEPS_WGSL, &STEPS_PASS.replace("steps: n", "steps: min(n, 9)"), &graph);
+    let options = gpu().plan_options();
+    let too_many = options.limits.max_buffer_bytes / 4 + 1;
+    // An arena a value, of any size.
+    let limits =
+        plan::problem::Limits { max_buffer_bytes: u64::MAX, max_binding_bytes: u64::MAX, ..options.limits };
+    let options = plan::Options { limits, dedicated_outputs: true, ..options };
+    let program = |n, m| {
+        let numbers = BTreeMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
+        Program::new(Arc::clone(&graph), &numbers, &options).expect("a plan")
+    };
+    for (n, m) in [(500, too_many), (too_many, 500)] {
+        let mut backend = GpuBackend::new(gpu());
+        let small = program(9, 9);
+        let check = |backend: &mut GpuBackend| {
+            let outcome = run(&small, backend, &[], Options::default()).expect("a run");
+            assert_eq!(words(outcome.output("threes").expect("an output")), [0, 3, 6, 9, 12, 15, 18, 21, 24]);
+            assert_eq!(
+                words(outcome.output("fives").expect("an output")),
+                [0, 5, 10, 15, 20, 25, 30, 35, 40]
+            );
+        };
+        check(&mut backend);
+        run(&program(n, m), &mut backend, &[], Options::default()).expect_err("no memory");
+        check(&mut backend);
     }
 }
 

@@ -8,6 +8,9 @@ struct Comparison {
     order: i32,
 }
 
+// Bits that a turn looks at, at most: a multiple of 128, so that counting them in steps of that ends whatever lengths are.
+const TURN_BITS: u32 = 0x80000000u;
+
 fn order_of(a: u32, b: u32) -> i32 {
     return select(select(0i, 1i, a > b), -1i, a < b);
 }
@@ -27,7 +30,7 @@ fn compare_bits(a: u32, b: u32, known: u32) -> Comparison {
         if b_run.bits == 0u {
             b_run = key_run(b, at);
         }
-        let bits = min(min(a_run.bits, b_run.bits), shorter - at);
+        let bits = min(min(min(a_run.bits, b_run.bits), shorter - at), TURN_BITS);
         // A loop of its own: a driver on the CPU counts the loops that find owners once in each turn of the outer one.
         for (var done = 0u; done < bits; done += 128u) {
             let left = min(bits - done, 128u);

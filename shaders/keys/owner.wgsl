@@ -29,7 +29,8 @@ fn tree_leaves() -> u32 {
 // way retains more than the bit; the least of that is where the run ends.
 fn owner_of(record: u32, bit: u32) -> Owner {
     let leaves = tree_leaves();
-    var node = leaves + record;
+    // Records are leaves; with any other node the way down might not end.
+    var node = leaves + min(record, leaves - 1u);
     var end = 0xffffffffu;
     var least = tree[node];
     while least > bit {

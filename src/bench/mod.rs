@@ -6,8 +6,8 @@
 //! memory: opening, planning, checksums of inputs and output, upload, device, download. Making the inputs is not.
 //!
 //! A subject's first merge in the process makes its pipelines and memory; the first merge of a later case meets new sizes with
-//! pipelines made, and with a plan for other sizes at hand (see [`Merger`]). Both are kept apart from the trials. Knows nothing of the command line and of how reports look;
-//! [`markdown`] writes one.
+//! pipelines made, and with a plan for other sizes at hand (see [`Merger`]). Both are kept apart from the trials. Knows nothing of
+//! the command line and of how reports look; [`markdown`] writes one.
 
 pub mod markdown;
 
@@ -139,7 +139,7 @@ pub enum Engine {
     Cpu,
     /// A graph on a backend of its own.
     Graph {
-        /// The graph.
+        /// The graph, with what it planned for the merge before.
         merger: Box<Merger>,
         /// What runs it.
         backend: Box<dyn Backend>,

@@ -545,6 +545,7 @@ mod tests {
         let mut plain = Library::new(Vec::new(), Vec::new());
         let by_path = plain.open_argument(Kind::Pass, &path).unwrap();
         assert_eq!(plain.name_in_root(by_path), None);
+        assert!(!plain.is_shipped(by_path));
         let at = plain.sources().whole(by_path);
         let shipped = plain.open(Kind::Shader, "shared/grid.wgsl", at).unwrap();
         assert_eq!(plain.sources().name(shipped), "<shipped>/shaders/shared/grid.wgsl");

@@ -145,35 +145,13 @@ impl<'r> Driver<'r> {
             while let Some((position, node)) =
                 order.next_if(|&(_, node)| self.program.node(node).segment == segment)
             {
-                self.run_node(position, node).map_err(|error| self.explained(error, segment, position))?;
+                self.run_node(position, node)?;
             }
             if segment + 1 < self.program.graph.segments {
                 self.end_segment(segment)?;
             }
         }
         self.finish()
-    }
-
-    /// A reference that stops at nonsense, explained by a check that has failed before it and that nobody has looked at yet. A
-    /// device goes on in that case, and the check is looked at when the segment has ended.
-    fn explained(&mut self, error: RunError, segment: u32, position: usize) -> RunError {
-        if !matches!(error, RunError::Reference { .. }) {
-            return error;
-        }
-        let (_, mut checks) = self.due(segment);
-        let program = self.program;
-        let before = &program.plan.order[..position];
-        checks.retain(|check| {
-            let writers = program.graph.values[check.value.0 as usize].writers();
-            writers.iter().all(|writer| before.contains(writer))
-        });
-        let regions = self.due_regions(&[], &checks);
-        let Ok(readback) = regions.and_then(|regions| self.backend.read(program, &regions)) else {
-            return error;
-        };
-        let mut looks =
-            checks.iter().enumerate().map(|(index, check)| self.look_at(check, readback.word(index)));
-        looks.find_map(Result::err).unwrap_or(error)
     }
 
     /// Hands over inputs and constants that are first needed in this segment.
@@ -206,6 +184,32 @@ impl<'r> Driver<'r> {
 
     /// Runs the node at this position of the plan's order.
     pub(super) fn run_node(&mut self, position: usize, id: NodeId) -> Result<(), RunError> {
+        self.start_node(position, id).map_err(|error| self.explained(error, position, id))
+    }
+
+    /// A reference that stops at nonsense, explained by a check that has failed before it and that nobody has looked at yet. A
+    /// device goes on in that case, and the check is looked at when the segment has ended.
+    fn explained(&mut self, error: RunError, position: usize, id: NodeId) -> RunError {
+        if !matches!(error, RunError::Reference { .. }) {
+            return error;
+        }
+        let program = self.program;
+        let (_, mut checks) = self.due(program.node(id).segment);
+        let before = &program.plan.order[..position];
+        checks.retain(|check| {
+            let writers = program.graph.values[check.value.0 as usize].writers();
+            writers.iter().all(|writer| before.contains(writer))
+        });
+        let regions = self.due_regions(&[], &checks);
+        let Ok(readback) = regions.and_then(|regions| self.backend.read(program, &regions)) else {
+            return error;
+        };
+        let mut looks =
+            checks.iter().enumerate().map(|(index, check)| self.look_at(check, readback.word(index)));
+        looks.find_map(Result::err).unwrap_or(error)
+    }
+
+    fn start_node(&mut self, position: usize, id: NodeId) -> Result<(), RunError> {
         if self.options.poison {
             self.poison(|buffer| buffer.slot.first == position && !buffer.host_fills)?;
         }

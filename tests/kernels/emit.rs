@@ -377,6 +377,15 @@ fn groups_are_sparse_wherever_a_step_falls() {
     assert_eq!(check_entries(&mut bench, &two_steps, 2, 3), (0, 256 + 4));
 }
 
+/// The workgroup that counts exceptions goes through 256 groups at a time.
+#[test]
+fn exceptions_are_counted_over_more_groups_than_a_workgroup_has_lanes() {
+    let steps = [3, 255, 256, 270, 512].map(|group| 256 * group + 100);
+    let entry = |i: u64| 4000 * steps.iter().filter(|&&step| step <= i).count() as u64;
+    let entries: Vec<u64> = (0..256 * 513).map(entry).collect();
+    assert_eq!(check_entries(&mut Bench::new(), &entries, 2, 3), (0, 5 * 256));
+}
+
 // ---- codes and windows -----------------------------------------------------------------------------------------
 
 /// The first bits of a string, as a word's highest; zeros past its end.

@@ -381,7 +381,7 @@ fn random_keys() {
 /// Position and code of the first record that is not above the one before it.
 fn first_descent(keys: &[Vec<u8>]) -> u32 {
     let at = keys.windows(2).position(|pair| pair[0] >= pair[1]);
-    at.map_or(ALL_ONES, |before| ((before as u32 + 1) / 15) << 7 | 9)
+    at.map_or(ALL_ONES, |before| ((before as u32 + 1) / 15) << 7 | 11)
 }
 
 #[test]

@@ -10,7 +10,7 @@ const BLOCK_RECORDS: u64 = 15;
 
 /// Codes of the status word.
 const RETAINS_TOO_MUCH: u32 = 4;
-const NOT_ABOVE: u32 = 9;
+const NOT_ABOVE: u32 = 11;
 
 /// Refuses an input whose keys do not strictly ascend or retain more than there is.
 pub(in crate::reference) fn ascending(call: &Call<'_>) -> Result<(), Fault> {

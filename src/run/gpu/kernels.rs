@@ -164,8 +164,9 @@ fn make(gpu: &Gpu, node: &Node, kernel: &DeviceKernel, widened: bool) -> Result<
         force_loop_bounding: !kernel.shader.is_shipped,
         ..wgpu::ShaderRuntimeChecks::checked()
     };
-    // SAFETY: all checks are made but one, for kernels of ours: that loops end. Theirs do, whatever is in their buffers, since
-    // each turn moves a counter on, halves a range or takes a bit of a key. Counting turns costs up to a fifth of a scan's time.
+    // SAFETY: all checks are made but one, for kernels of ours: that loops end. Theirs do, whatever is in their buffers, params and
+    // overrides, since each turn moves a counter on, which its bound keeps from wrapping around, halves a range, goes up or down a
+    // tree or takes a bit of a word or key. Counting turns costs up to a fifth of a scan's time.
     let module = unsafe { gpu.device.create_shader_module_trusted(descriptor, checks) };
     // An override that the entry point does not reach is not in the module any more.
     let in_module = |name: &str| kernel.shader.overrides().iter().any(|known| known.name == name);
