@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "SUITE", value_parser = clap::builder::PossibleValuesParser::new(SUITES.iter().map(|suite| clap::builder::PossibleValue::new(suite.name).help(suite.about))))]
     suite: String,
     /// A graph, by name or path; may be given several times. `all` for every shipped graph that merges the files of the suite.
-    /// By default kv03/baseline, or kv02/baseline for the byte suite, and for the collision suite all kv03/collision graphs too
+    /// By default kv03/baseline-once, or kv02/baseline-once for the byte suite, and for the collision suite kv03/baseline and all kv03/collision graphs
     #[arg(long = "graph", value_name = "GRAPH")]
     graphs: Vec<String>,
     /// An engine; may be given several times. By default cpu and gpu
@@ -149,10 +149,11 @@ fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failu
         name.starts_with(&format!("{family}/")) && (all || name.starts_with(&format!("{family}/collision")))
     };
     let mut names: Vec<String> = args.graphs.iter().filter(|graph| *graph != "all").cloned().collect();
-    if args.graphs.is_empty() {
-        names.push(format!("{family}/baseline"));
-    }
     let by_default = args.graphs.is_empty() && suite.name == "collision";
+    if args.graphs.is_empty() {
+        // What the orderings change is the baseline; else what `weft merge` takes.
+        names.push(if by_default { format!("{family}/baseline") } else { format!("{family}/baseline-once") });
+    }
     if all || by_default {
         names.extend(
             shipped.iter().filter(wanted).filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>(),

@@ -109,7 +109,7 @@ pub fn arrange(problem: &Problem, effort: Effort, order: NodeOrder) -> Result<Ar
 }
 
 /// Places the buffers of a problem in the order and with the arenas of an arrangement for other sizes. None where that takes more
-/// than a 32nd above what nothing can go below, or does not suit the problem.
+/// than a 32nd above the least bound of the candidate orders, or does not suit the problem.
 ///
 /// A fraction of the work of a search, and as sound: which buffers may share an arena does not depend on their sizes.
 pub fn arrange_like(problem: &Problem, previous: &Arrangement) -> Option<Arrangement> {
