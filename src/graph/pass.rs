@@ -76,6 +76,8 @@ pub struct DeviceKernel {
     pub shader: Shader,
     /// Where each port is bound, in the order of the pass's ports.
     pub slots: Vec<Slot>,
+    /// Invocations of a workgroup with the default overrides.
+    pub group_size: u64,
 }
 
 /// A pass that can be placed in graphs.
@@ -118,13 +120,14 @@ pub fn check(
 ) -> Option<Pass> {
     let mut checker = Checker { file: &file, types, sources, diagnostics: Diagnostics::new() };
     let port_types = checker.file();
-    let slots = shader.as_ref().map(|shader| checker.shader(shader, &port_types));
+    let bound = shader.as_ref().map(|shader| checker.shader(shader, &port_types));
     let sound = checker.diagnostics.is_empty();
     diagnostics.append(checker.diagnostics);
     if !sound {
         return None;
     }
-    let kernel = shader.zip(slots).map(|(shader, slots)| DeviceKernel { shader, slots });
+    let kernel =
+        shader.zip(bound).map(|(shader, (slots, group_size))| DeviceKernel { shader, slots, group_size });
     let types = port_types.into_iter().collect::<Option<Vec<PortType>>>()?;
     Some(Pass { source: file.name.span.file, file, types, kernel })
 }
@@ -370,8 +373,8 @@ impl Checker<'_> {
 
     // ----------------------------------------------------------------------- the file and its shader
 
-    /// The slots of all ports. Without a slot a port has an error.
-    fn shader(&mut self, shader: &Shader, types: &[Option<PortType>]) -> Vec<Slot> {
+    /// The slots of all ports, and invocations of a workgroup. Without a slot a port has an error.
+    fn shader(&mut self, shader: &Shader, types: &[Option<PortType>]) -> (Vec<Slot>, u64) {
         let variables = shader.storage();
         let mut slots = Vec::new();
         for ((name, port), port_type) in self.file.ports.iter().zip(types) {
@@ -390,12 +393,11 @@ impl Checker<'_> {
         self.not_ports(&variables, shader);
         let errors_before = self.diagnostics.len();
         self.overrides(shader);
-        if self.diagnostics.len() == errors_before {
-            self.defaults(shader);
-        }
+        let sound = self.diagnostics.len() == errors_before;
+        let group_size = if sound { self.group_size(shader) } else { 0 };
         self.immediates(shader);
         self.grid_index(shader);
-        slots
+        (slots, group_size)
     }
 
     /// The entry point in the pass file: the place of what has no place of its own in the WGSL.
@@ -573,12 +575,16 @@ impl Checker<'_> {
         }
     }
 
-    /// That the shader is valid with its defaults: array lengths and the workgroup size may depend on them.
-    fn defaults(&mut self, shader: &Shader) {
+    /// Invocations of a workgroup with the defaults, and that the shader is valid with them: array lengths may depend on them too.
+    fn group_size(&mut self, shader: &Shader) -> u64 {
         let defaults = self.file.overrides.iter().map(|(name, value)| (name.value.as_str(), value.value));
-        if let Err(reason) = shader.workgroup_size(defaults) {
-            let message = format!("with its default overrides the shader cannot be used: {reason}");
-            self.error(self.entry_span(), message);
+        match shader.workgroup_invocations(defaults) {
+            Ok(invocations) => invocations,
+            Err(reason) => {
+                let message = format!("with its default overrides the shader cannot be used: {reason}");
+                self.error(self.entry_span(), message);
+                0
+            }
         }
     }
 

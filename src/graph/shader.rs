@@ -340,14 +340,14 @@ impl Shader {
         used.then(|| self.source.find_builtin(name))
     }
 
-    /// The size of a workgroup, given the values of all overrides by name.
+    /// Invocations of a workgroup, given the values of all overrides by name.
     ///
     /// # Errors
     /// A text, if with these values something in the module has no value or an array no valid length.
-    pub fn workgroup_size<'o>(
+    pub fn workgroup_invocations<'o>(
         &self,
         overrides: impl IntoIterator<Item = (&'o str, u32)>,
-    ) -> Result<[u32; 3], String> {
+    ) -> Result<u64, String> {
         let mut constants = naga::back::PipelineConstants::default();
         let known = |name: &str| self.module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some(name));
         for (name, value) in overrides.into_iter().filter(|(name, _)| known(name)) {
@@ -357,7 +357,7 @@ impl Shader {
         let resolved =
             naga::back::pipeline_constants::process_overrides(&self.module, &self.info, entry, &constants);
         match resolved {
-            Ok((module, _)) => Ok(module.entry_points[0].workgroup_size),
+            Ok((module, _)) => Ok(module.entry_points[0].workgroup_size.map(u64::from).iter().product()),
             Err(error) => Err(innermost(&error)),
         }
     }

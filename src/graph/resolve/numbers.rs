@@ -307,18 +307,18 @@ impl<'a> Numbers<'a> {
     /// Invocations of a workgroup. Overrides of a node may leave its shader none.
     fn group_size(&self, leaf: LeafId, overrides: &[(String, u32)], diagnostics: &mut Diagnostics) -> u64 {
         let pass = &self.tree.leaves[leaf].pass;
-        let (node, decl) = self.tree.leaf_node(leaf);
+        let (_, decl) = self.tree.leaf_node(leaf);
         let Some(kernel) = &pass.kernel else { return 0 };
+        let Some((first, _)) = decl.overrides.first() else { return kernel.group_size };
         let overrides = overrides.iter().map(|(name, number)| (name.as_str(), *number));
-        match kernel.shader.workgroup_size(overrides) {
-            Ok(size) => size.map(u64::from).iter().product(),
+        match kernel.shader.workgroup_invocations(overrides) {
+            Ok(invocations) => invocations,
             Err(reason) => {
-                let span = decl.overrides.first().map_or(node.span, |(name, _)| name.span);
                 let message = format!(
                     "with these overrides the shader of pass `{}` cannot be used: {reason}",
                     pass.name()
                 );
-                diagnostics.push(Diagnostic::at(span, message).also(pass.file.name.span, "the pass"));
+                diagnostics.push(Diagnostic::at(first.span, message).also(pass.file.name.span, "the pass"));
                 0
             }
         }
