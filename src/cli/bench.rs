@@ -11,7 +11,7 @@ use weft::bench::{
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;
 use weft::graph::source::Kind;
-use weft::merge::graph::{Merger, profile_of};
+use weft::merge::graph::{Merger, default_graph, profile_of};
 use weft::run::{Backend, Gpu, GpuBackend, ReferenceBackend};
 
 use super::files::{self, OutputHow};
@@ -144,7 +144,7 @@ fn subjects(args: &Args, suite: &Suite) -> Result<Vec<Subject>, Failure> {
 fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failure> {
     let shipped = args.library.open()?.names(Kind::Graph);
     let all = args.graphs.iter().any(|graph| graph == "all");
-    let family = suite.profile.name().to_lowercase();
+    let family = suite.profile.family();
     let wanted = |name: &&String| {
         name.starts_with(&format!("{family}/")) && (all || name.starts_with(&format!("{family}/collision")))
     };
@@ -152,7 +152,7 @@ fn graphs(args: &Args, suite: &Suite) -> Result<Vec<(String, Arc<Graph>)>, Failu
     let by_default = args.graphs.is_empty() && suite.name == "collision";
     if args.graphs.is_empty() {
         // What the orderings change is the baseline; else what `weft merge` takes.
-        names.push(if by_default { format!("{family}/baseline") } else { format!("{family}/baseline-once") });
+        names.push(if by_default { format!("{family}/baseline") } else { default_graph(suite.profile) });
     }
     if all || by_default {
         names.extend(

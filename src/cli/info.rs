@@ -24,6 +24,8 @@ struct Info {
     path: String,
     /// `kv02` or `kv03`.
     format: &'static str,
+    #[serde(skip)]
+    profile: Profile,
     file_bytes: u64,
     records: u64,
     blocks: u64,
@@ -71,10 +73,8 @@ fn describe(path: String, file: &File<'_>) -> Info {
     });
     Info {
         path,
-        format: match file.profile {
-            Profile::Kv02 => "kv02",
-            Profile::Kv03 => "kv03",
-        },
+        format: file.profile.family(),
+        profile: file.profile,
         file_bytes: file.file().len() as u64,
         records: file.records(),
         blocks: file.records().div_ceil(BLOCK_RECORDS),
@@ -94,16 +94,16 @@ fn describe(path: String, file: &File<'_>) -> Info {
 impl Info {
     /// A number of bits in the file's own unit.
     fn counted_units(&self, bits: u64) -> String {
-        match self.format {
-            "kv02" => text::counted(bits / 8, "byte"),
-            _ => text::counted(bits, "bit"),
+        match self.profile {
+            Profile::Kv02 => text::counted(bits / 8, "byte"),
+            Profile::Kv03 => text::counted(bits, "bit"),
         }
     }
 
     fn for_people(&self) -> String {
-        let (profile, included) = match self.format {
-            "kv02" => ("KV02, byte profile", "tag"),
-            _ => ("KV03, bit profile", "tag and length"),
+        let (profile, included) = match self.profile {
+            Profile::Kv02 => ("KV02, byte profile", "tag"),
+            Profile::Kv03 => ("KV03, bit profile", "tag and length"),
         };
         let width = match self.value_width_bits {
             Some(bits) => format!("{}, {included} included", self.counted_units(bits)),

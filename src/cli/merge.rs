@@ -10,7 +10,7 @@ use weft::format::kv::{File, Summary};
 use weft::format::{MappedFile, Output};
 use weft::graph::load::Shaders;
 use weft::merge::cpu::{self, MergeError, Options};
-use weft::merge::graph::{GraphMerge, GraphMergeError};
+use weft::merge::graph::{GraphMerge, GraphMergeError, default_graph};
 use weft::merge::{self, choice};
 use weft::output::OutputFile;
 use weft::run::ReferenceBackend;
@@ -220,10 +220,7 @@ fn graph_job<'a>(
         return Err(Failure::Usage(format!("{problem}; use --engine cpu")));
     };
     let begin = Instant::now();
-    let name = args
-        .graph
-        .clone()
-        .unwrap_or_else(|| format!("{}/baseline-once", older.profile.name().to_lowercase()));
+    let name = args.graph.clone().unwrap_or_else(|| default_graph(older.profile));
     let graph = Arc::new(args.library.resolve(&name, Shaders::Check)?);
     let chosen = open()?;
     let open_seconds = begin.elapsed().as_secs_f64();

@@ -79,6 +79,11 @@ pub fn profile_of(graph: &Graph) -> Option<Profile> {
     })
 }
 
+/// The name of the shipped graph that merges files of a profile unless another is named: the fastest.
+pub fn default_graph(profile: Profile) -> String {
+    format!("{}/baseline-once", profile.family())
+}
+
 /// The numbers that a graph needs of an older and a newer file of one profile.
 pub fn symbols(older: &File<'_>, newer: &File<'_>) -> BTreeMap<String, u64> {
     let mut symbols = BTreeMap::new();
@@ -267,17 +272,18 @@ impl<'a> GraphMerge<'a> {
 /// [`GraphMergeError::Refused`] where they are of two profiles, of another one than the graph merges, or it merges none.
 pub fn check_profile(graph: &Graph, inputs: &[File<'_>; 2]) -> Result<(), GraphMergeError> {
     super::common_profile(inputs).map_err(|mixed| GraphMergeError::Refused(mixed.to_string()))?;
-    let (name, files) = (&graph.name, inputs[0].profile.name());
+    let (name, files) = (&graph.name, inputs[0].profile);
     match profile_of(graph) {
-        Some(profile) if profile == inputs[0].profile => Ok(()),
+        Some(profile) if profile == files => Ok(()),
         Some(profile) => Err(GraphMergeError::Refused(format!(
-            "the graph {name} merges {} files, and these are {files}; name a graph of the family {}",
+            "the graph {name} merges {} files, and these are {}; name a graph of the family {}",
             profile.name(),
-            files.to_lowercase()
+            files.name(),
+            files.family()
         ))),
         None => Err(GraphMergeError::Refused(format!(
             "the graph {name} merges no files; name a graph of the family {}",
-            files.to_lowercase()
+            files.family()
         ))),
     }
 }

@@ -52,6 +52,14 @@ impl Profile {
         }
     }
 
+    /// The same in lower case, as graphs and reports spell it.
+    pub fn family(self) -> &'static str {
+        match self {
+            Profile::Kv02 => "kv02",
+            Profile::Kv03 => "kv03",
+        }
+    }
+
     /// What addresses, extents and widths count.
     pub const fn unit(self) -> Unit {
         match self {
