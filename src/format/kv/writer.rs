@@ -297,7 +297,10 @@ pub fn assemble(
     let start = contents.profile.payload_offset();
     // Lengths alone say where the sections will end, so the checksum can begin with the directory.
     let mut measure = Stream { out: Nowhere, offset: start + payload.len() as u64, crc: 0 };
-    let ends = write_rest(&mut measure, contents, |section, out| out.write(offsets[section as usize]))?;
+    let ends = write_rest(&mut measure, contents, |section, out| {
+        out.offset += offsets[section as usize].len() as u64;
+        Ok(())
+    })?;
     let directory = directory_bytes(contents, &ends);
     let mut out = Stream { out: &mut out, offset: start, crc: crc32c::crc32c(&directory) };
     out.write(payload)?;
