@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-/// Bytes of a copy for which a further thread saves more than it costs.
+/// Bytes that a thread copies at least.
 const COPY_SHARE_BYTES: usize = 1 << 20;
 
-/// Threads that copy; more do not make it faster.
+/// Threads that copy at most.
 const COPY_THREADS_MAX: usize = 4;
 
 /// Threads that this process may run at once. Asking the system reads several files, so it is asked once.

@@ -357,11 +357,10 @@ fn run_case(
             }
             out.fill(!0);
             match merge(&mut subjects[index].engine, files, &mut out) {
-                Ok(merge) if out[..merge.file_bytes] == expected => merges[index].push(merge),
-                Ok(merge) => {
-                    let differs = first_difference(&out[..merge.file_bytes], &expected);
-                    outcomes[index] = CaseOutcome::Differs(differs);
-                }
+                Ok(merge) => match &out[..merge.file_bytes] {
+                    made if made == expected => merges[index].push(merge),
+                    made => outcomes[index] = CaseOutcome::Differs(first_difference(made, &expected)),
+                },
                 Err(outcome) => outcomes[index] = outcome,
             }
         }

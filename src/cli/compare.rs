@@ -1,8 +1,9 @@
 //! `weft compare`: whether one graph is faster than another, and where.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use indicatif::{ProgressBar, ProgressStyle};
 use weft::format::MappedFile;
 use weft::graph::load::Shaders;
 use weft::graph::model::Graph;

@@ -2,13 +2,13 @@
 
 use crate::threads;
 
-/// Bytes below which a thread of its own costs more than it saves.
+/// Bytes from which on a checksum has a thread of its own.
 const THREAD_BYTES: usize = 1 << 20;
 
-/// Bytes for which one more thread repays putting two checksums together, which takes about 100 µs.
+/// Bytes of each share where there are several: putting two checksums together takes as long as reading a megabyte, about 100 µs.
 const SHARE_BYTES: usize = 16 << 20;
 
-/// Threads at most; more do not read memory faster.
+/// Threads at most.
 const THREADS_MAX: usize = 4;
 
 /// The checksum of `bytes` appended to what has the checksum `crc`, worked out while this thread does something else if the

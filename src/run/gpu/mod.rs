@@ -1,9 +1,10 @@
 //! The GPU backend: wgpu, on any adapter with compute.
 //!
 //! [`device`] finds and opens an adapter, [`kernels`] makes pipelines and keeps them, [`memory`] makes arenas and moves
-//! bytes in and out, [`params`] stands in for immediates where there are none; this file encodes. Dispatches of a segment collect in one compute pass, which is handed over when there are a few, so that the
-//! device begins while the host goes on, and when a read ends the segment. When segments are timed they are handed over whole, and when nodes
-//! are timed each has a compute pass of its own, with a timestamp on either side.
+//! bytes in and out, [`params`] stands in for immediates where there are none; this file encodes. Dispatches of a segment
+//! collect in one compute pass, which is handed over when there are a few, so that the device begins while the host goes on,
+//! and when a read ends the segment. When segments are timed they are handed over whole, and when nodes are timed each has a
+//! compute pass of its own, with a timestamp on either side.
 
 mod device;
 mod kernels;
