@@ -1,5 +1,5 @@
 // The parts of a workgroup's lanes joined, in a tree with four children to a node: few steps one after another, and a barrier
-// a level. Levels lie one behind the other, leaves first, and are written out, for loops cost more than what is in them.
+// a level. Levels lie one behind the other, leaves first.
 
 const FOURS: u32 = GROUP;
 const SIXTEENS: u32 = FOURS + GROUP / 4u;
